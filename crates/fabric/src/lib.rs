@@ -47,7 +47,7 @@ pub use machine::frame::{Content, Credit, Cumulative, Frame, Inquiry, Kind, Noti
 pub use machine::simulation::{FlowSummary, Mark, Progress, RunLimits, RunSummary, Simulation};
 pub use observe::census::Census;
 pub use observe::outcome::{Limit, Loss, LossDetails, Outcome, Totals};
-pub use observe::probe::{DropCause, NoProbe, Probe, QueueSample};
+pub use observe::probe::{DropCause, NoProbe, Probe, QueueSample, SourceState};
 pub use observe::record;
 pub use observe::watchdog::{Deadlock, Held, Stall, StallCause, StallRoot, Waiting};
 

@@ -88,6 +88,8 @@ pub struct ProbeSettings {
     pub occupancy: bool,
     /// Congestion notifications.
     pub notices: bool,
+    /// Causes of the time of every flow.
+    pub causes: bool,
     /// Sampling interval of queues and rates.
     pub sample_every: Span,
     /// Window over which throughputs are averaged.

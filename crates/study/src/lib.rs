@@ -52,6 +52,7 @@ mod paper;
 mod run;
 pub mod slurm;
 pub mod stability;
+pub mod why;
 
 pub use discover::{
     check_record, dcbx_event, dcbx_history, dcbx_record, dcbx_state, mean_stretch, routes_record, selector_name,

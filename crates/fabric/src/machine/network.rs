@@ -354,7 +354,7 @@ impl<P: Probe> Network<P> {
                     let port = self.nodes[node as usize].first_port + u32::from(port);
                     self.set_cable(now, port, up, ctx);
                     if let Device::Host(host) = device {
-                        self.rehome(host, ctx);
+                        self.rehome(now, host, ctx);
                     }
                 }
                 (Action::Home { port, tables }, Device::Host(host)) => {
@@ -362,7 +362,7 @@ impl<P: Probe> Network<P> {
                     if let Some(home) = homing.and_then(|homing| homing.switches.get_mut(usize::from(port))) {
                         home.1 = tables;
                     }
-                    self.rehome(host, ctx);
+                    self.rehome(now, host, ctx);
                 }
                 (Action::Routes(tables), Device::Switch(switch)) => {
                     self.switches[switch as usize].tables = tables;

@@ -33,6 +33,26 @@ engine::encoded!(enum DropCause {
     6 = AtSource,
 });
 
+/// What a flow does at its source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum SourceState {
+    /// It may send, and waits for its turn on the wire.
+    Ready,
+    /// Its application has nothing to send, or is off.
+    Application,
+    /// Its rate limit holds the next frame.
+    Rate,
+    /// Its window is full, or its destination has not permitted more.
+    Window,
+    /// It waits for replies or for its timer before it sends more.
+    Recovery,
+    /// It has sent all of its bytes.
+    Sent,
+    /// The frame that starts next was sent before. This is no state: the state before still holds.
+    Resend,
+}
+
 /// A sample of one queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueSample {
@@ -103,6 +123,31 @@ pub trait Probe: Send {
     /// A congestion notice reached the source of its flow.
     #[inline]
     fn on_notice(&mut self, _now: Time, _flow: u32, _notice: &Notice) {}
+    /// Returns whether it needs [`Probe::on_join`], [`Probe::on_leave`], [`Probe::on_receive`], [`Probe::on_discard`],
+    /// [`Probe::on_source`] and [`Probe::on_cable`].
+    #[inline]
+    fn wants_causes(&self) -> bool {
+        false
+    }
+    /// A frame that came by port `input` of a switch waits for port `output` of it.
+    #[inline]
+    fn on_join(&mut self, _now: Time, _input: u32, _output: u32, _frame: &Frame) {}
+    /// A frame that waited for an output has left its input buffer without having started on the wire: it crossed to the
+    /// queue of the output, or its route changed.
+    #[inline]
+    fn on_leave(&mut self, _now: Time, _input: u32, _output: u32, _frame: &Frame, _crossed: bool) {}
+    /// A data frame has arrived by that port at a host that may be slower than its link.
+    #[inline]
+    fn on_receive(&mut self, _now: Time, _port: u32, _frame: &Frame) {}
+    /// A data frame has arrived at its destination, which does not take it: it came twice, or too early.
+    #[inline]
+    fn on_discard(&mut self, _now: Time, _host: u32, _frame: &Frame) {}
+    /// A flow is in that state at its source; its next frame leaves by that port.
+    #[inline]
+    fn on_source(&mut self, _now: Time, _port: u32, _flow: u32, _state: SourceState) {}
+    /// The link of a port failed or works again.
+    #[inline]
+    fn on_cable(&mut self, _now: Time, _port: u32, _up: bool) {}
     /// Called at every sampling instant for every queue.
     fn on_queue(&mut self, _now: Time, _sample: QueueSample) {}
     /// Called at every sampling instant for every input buffer with occupancy accounting, with its flows and their

@@ -41,10 +41,11 @@ pub(super) fn probes() -> Section {
                     ("drops", "every dropped or lost frame, with the reason"),
                     ("notices", "every congestion notice that reached a source"),
                     ("occupancy", "bytes of every flow in each input buffer, for switches with `occupancy`"),
+                    ("causes", "why every flow took its time, and the roots of blocking; takes longer than the others"),
                 ]),
                 Default::Value(
                     "flows, links, queues, rates, pauses, drops, notices, occupancy",
-                    "our choice: every table",
+                    "our choice: every table but causes",
                 ),
                 "The tables to write.",
             ),

@@ -127,6 +127,7 @@ pub(crate) fn probes(
         drops: record.contains("drops"),
         notices: record.contains("notices"),
         occupancy: record.contains("occupancy"),
+        causes: record.contains("causes"),
         sample_every,
         throughput_window,
         max_rows: node.count("max_rows")?,

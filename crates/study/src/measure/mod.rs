@@ -3,6 +3,7 @@
 //! Some metrics are known at the end of a run (`measures.rs`), others are accumulated while it runs (`watch/`). Fair
 //! shares (`shares.rs`) are the yardstick of throughputs.
 
+pub(crate) mod causes;
 pub(crate) mod collectives;
 pub(crate) mod measures;
 pub(crate) mod percentiles;

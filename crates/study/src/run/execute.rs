@@ -6,6 +6,7 @@ use super::volume::{Volume, judge};
 use crate::capture::{Capture, CaptureFile};
 use crate::judge::documents::judgement_record;
 use crate::judge::verdict::{Judgement, Verdict, judge_run};
+use crate::measure::causes::{CauseRow, Causes, RootRow, followed};
 use crate::measure::collectives::CollectiveRow;
 use crate::measure::measures::{Course, Measures, Snapshot, boundaries, instants, outcome_word};
 use crate::measure::shares::{ended, shares_of_run};
@@ -193,6 +194,8 @@ pub fn recorder_spec(plan: &Plan) -> RecorderSpec {
         ports: if all { Selection::All } else { Selection::only(chosen) },
         flows: Selection::All,
         frames: Selection::none(),
+        causes: probes.causes,
+        followed: if probes.causes { followed(&plan.spec) } else { Selection::none() },
     }
 }
 
@@ -202,6 +205,7 @@ struct Sink<'a> {
     capture: Option<CaptureFile<'a>>,
     watches: Vec<Watch>,
     extremes: Option<ExtremesWatch>,
+    causes: Option<Box<Causes>>,
     failed: Option<ResultsError>,
 }
 
@@ -218,6 +222,9 @@ impl Sink<'_> {
         self.watches.iter_mut().for_each(|watch| watch.take(rows));
         if let Some(extremes) = &mut self.extremes {
             extremes.take(rows);
+        }
+        if let Some(causes) = &mut self.causes {
+            causes.take(&rows.events);
         }
     }
 
@@ -370,6 +377,12 @@ pub fn execute_among(
         write_ending(&plan.spec, &flows, &ending, report.now, &names, writer)?;
         let found = shares_of_run(plan, &flows, reached, time_up);
         writer.write(&found.rows)?;
+        if let Some(causes) = sink.causes.take() {
+            let causes = causes.close(report.now);
+            let limited = |flow: u32| found.of_flow[flow as usize].as_ref().map(|share| share.bottleneck.is_some());
+            writer.write(&CauseRow::all(&causes))?;
+            writer.write(&RootRow::all(&causes, limited))?;
+        }
         writer.write(&CollectiveRow::all(plan, &measures.collectives))?;
         shares = Some(found);
     }
@@ -468,7 +481,9 @@ fn set_up<'a>(
         None => None,
     };
     let extremes = options.record.map(|_| ExtremesWatch::new(plan, &watch));
-    let sink = Sink { writer, capture, watches, extremes, failed: None };
+    let warm_up = Time::ZERO + plan.run.warm_up;
+    let causes = watch.causes.then(|| Box::new(Causes::new(&plan.spec, warm_up)));
+    let sink = Sink { writer, capture, watches, extremes, causes, failed: None };
     Ok(Ready { simulation, threads, sink, leftovers, fair })
 }
 

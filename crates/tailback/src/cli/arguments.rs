@@ -45,6 +45,8 @@ pub enum Command {
     Stability(Stability),
     /// Capture the frames of links to a pcapng file for Wireshark
     Pcap(Pcap),
+    /// Say why flows were slow: which links and which flows cost them how much
+    Why(Why),
     /// Write results as a single HTML file
     Report(Report),
     /// Plot a recorded run
@@ -124,6 +126,9 @@ pub struct Run {
     /// Also capture the frames of links, such as 'sw0->h1' or 'leaf*->spine?', in the results directory
     #[arg(long, value_name = "LINK", conflicts_with = "no_record")]
     pub pcap: Vec<String>,
+    /// Also record why every flow took its time, for 'tailback why'; the run takes longer
+    #[arg(long, conflicts_with = "no_record")]
+    pub why: bool,
     /// Also write report.html to the results directory
     #[arg(long)]
     pub report: bool,
@@ -519,6 +524,35 @@ pub struct Diff {
     pub a: PathBuf,
     /// The second results directory
     pub b: PathBuf,
+}
+
+/// `why`
+#[derive(Args, Debug)]
+#[group(id = "about", multiple = false, args = ["flow", "worst", "link"])]
+pub struct Why {
+    /// Results of a run with --why, or a scenario file, which is run and recorded with it
+    #[arg(value_name = "RESULTS|FILE")]
+    pub what: PathBuf,
+    /// Only the flows of this name; * and ? match as in scenarios
+    #[arg(long, value_name = "NAME")]
+    pub flow: Option<String>,
+    /// Only the flows that lost the most time, so many [default: 10]
+    #[arg(long, value_name = "N")]
+    pub worst: Option<usize>,
+    /// Only the flows that lost time to this link, such as 'sw0->h1'
+    #[arg(long, value_name = "LINK")]
+    pub link: Option<String>,
+    /// Override a value of the scenario file, such as run.duration=5ms
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+    /// Most threads to use for the run [default: all cores, or fewer if the network is small]
+    #[arg(long)]
+    pub threads: Option<usize>,
+    /// Print the answers as JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub limit: TimeLimit,
 }
 
 /// `csv`

@@ -24,6 +24,7 @@ mod spb;
 mod stability;
 mod summary;
 mod sweep;
+mod why;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
@@ -98,6 +99,7 @@ pub fn main() -> ExitCode {
         Command::Reproduce(arguments) => reproduce::reproduce(&arguments),
         Command::Stability(arguments) => stability::stability(&arguments),
         Command::Pcap(arguments) => capture::pcap(&arguments),
+        Command::Why(arguments) => why::why(&arguments),
         Command::Report(arguments) => report::report(&arguments),
         Command::Plot(arguments) => picture::plot(&arguments),
         Command::Diff(arguments) => picture::diff(&arguments),

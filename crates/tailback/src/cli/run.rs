@@ -68,6 +68,8 @@ pub fn run(arguments: &Run, ranks: &mut dyn Ranks) -> Exit {
         );
         console::note(&text);
     }
+    let mut plan = plan;
+    plan.probes.causes |= arguments.why;
     let record = (!arguments.no_record).then(|| match &arguments.out {
         Some(out) => {
             let existing = if arguments.overwrite { Existing::Replace } else { Existing::Refuse };

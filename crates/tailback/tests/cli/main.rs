@@ -36,3 +36,4 @@ mod subnet;
 mod torture;
 mod trends;
 mod whole;
+mod why;

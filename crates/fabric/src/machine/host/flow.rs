@@ -4,6 +4,7 @@ use crate::describe::workload::{Activity, Destination, FlowSpec, Gaps, Pattern};
 use crate::machine::frame::{Frame, LAST, List, NIL, Segment};
 use crate::machine::host::deferred::Deferred;
 use crate::machine::host::reliable::Reliable;
+use crate::observe::probe::SourceState;
 use congestion::{Adapter, Allowance, HALTED, Pacing, PathReport, Reaction, ReactionPoint};
 use std::collections::VecDeque;
 use transport::{Next, Sender};
@@ -261,6 +262,25 @@ impl Flow {
                 in_flight == 0 || in_flight + u64::from(self.frame) <= window.get()
             }
             _ => true,
+        }
+    }
+
+    /// What it does now that it is in its ring or not.
+    pub(crate) fn state(&self, now: Time) -> SourceState {
+        if self.in_ring {
+            return SourceState::Ready;
+        }
+        let fresh = if self.greedy { self.on && self.remaining > 0 } else { !self.backlog.is_empty() };
+        match self.next() {
+            Next::Nothing if fresh && self.reaction.pulling().is_some() => SourceState::Window,
+            Next::Nothing if fresh || !self.all_acknowledged() => SourceState::Recovery,
+            Next::Nothing if !self.lost.is_empty() => SourceState::Recovery,
+            Next::Nothing if self.remaining == 0 && self.backlog.is_empty() => SourceState::Sent,
+            Next::Nothing => SourceState::Application,
+            Next::Fresh | Next::Again { .. } => {
+                let halted = self.reaction.allowance().rate == Some(HALTED);
+                if self.not_before > now || halted { SourceState::Rate } else { SourceState::Window }
+            }
         }
     }
 

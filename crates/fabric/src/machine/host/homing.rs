@@ -16,6 +16,7 @@ use crate::machine::port::DOWN;
 use crate::observe::probe::Probe;
 use std::ops::Range;
 use transport::Next;
+use units::Time;
 
 /// What a host with several links knows of the switches at their other ends.
 #[derive(Clone, Debug)]
@@ -95,15 +96,15 @@ impl<P: Probe> Network<P> {
 
     /// A flow that sprays has sent a frame: the next one leaves by the next port.
     #[cold]
-    pub(crate) fn take_turns(&mut self, p: u32, slot: u32, ctx: &mut Ctx) {
+    pub(crate) fn take_turns(&mut self, now: Time, p: u32, slot: u32, ctx: &mut Ctx) {
         let next = self.sprayed_port(slot, Some(p), ctx);
-        self.move_flow(slot, next, ctx);
+        self.move_flow(now, slot, next, ctx);
     }
 
     /// A port of a host has nothing to send, or nothing that may start: flows that spray and wait elsewhere come here. One
     /// that waits at a port that is paused comes in any case.
     #[cold]
-    pub(crate) fn call_sprayed(&mut self, p: u32, ctx: &mut Ctx) {
+    pub(crate) fn call_sprayed(&mut self, now: Time, p: u32, ctx: &mut Ctx) {
         let this = &*self;
         let port = &this.ports[p as usize];
         let Device::Host(host) = port.device else { return };
@@ -117,7 +118,7 @@ impl<P: Probe> Network<P> {
         let comes = |slot: &u32| this.flows[*slot as usize].sprays && this.may_start_at(p, *slot);
         let called = this.ports_after(host, p).filter(|&other| other != p).flat_map(waits).find(comes);
         if let Some(slot) = called {
-            self.move_flow(slot, p, ctx);
+            self.move_flow(now, slot, p, ctx);
         }
     }
 
@@ -135,7 +136,7 @@ impl<P: Probe> Network<P> {
         self.ports_of_host(host).filter(idle).for_each(|other| self.kick(other, ctx));
     }
 
-    fn move_flow(&mut self, slot: u32, port: u32, ctx: &mut Ctx) {
+    fn move_flow(&mut self, now: Time, slot: u32, port: u32, ctx: &mut Ctx) {
         let Some(flow) = self.flows.get_mut(slot as usize).filter(|flow| flow.port != port) else { return };
         let (before, waits) = (flow.port, flow.in_ring);
         if waits {
@@ -144,13 +145,16 @@ impl<P: Probe> Network<P> {
         self.flows[slot as usize].port = port;
         if waits {
             self.join_ring(port, slot, ctx);
+            if self.probe.wants_causes() {
+                self.note_source(now, slot);
+            }
         }
     }
 
     /// A link of a host failed or works again, or routes changed: flows that may choose leave by ports that lead to their
     /// destinations, and frames that wait at a failed link take another.
     #[cold]
-    pub(crate) fn rehome(&mut self, host: u32, ctx: &mut Ctx) {
+    pub(crate) fn rehome(&mut self, now: Time, host: u32, ctx: &mut Ctx) {
         if self.hosts[host as usize].homing.is_none() {
             return;
         }
@@ -163,7 +167,7 @@ impl<P: Probe> Network<P> {
                 Via::Spray if self.leads_to(flow.port, flow.destination) => continue,
                 Via::Spray => self.sprayed_port(slot, None, ctx),
             };
-            self.move_flow(slot, port, ctx);
+            self.move_flow(now, slot, port, ctx);
         }
         for p in self.ports_of_host(host) {
             if self.ports[p as usize].flags & DOWN == 0 {

@@ -102,6 +102,9 @@ impl<P: Probe> Network<P> {
                 self.totals.duplicate_bytes += len;
             }
         }
+        if self.probe.wants_causes() && !matches!(arrival, Arrival::InOrder | Arrival::OutOfOrder) {
+            self.probe.on_discard(now, self.hosts[host as usize].number, frame);
+        }
         self.reply(now, p, host, slot, ctx);
         self.call_for_more(now, host, slot, frame, false, ctx);
     }

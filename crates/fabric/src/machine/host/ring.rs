@@ -4,7 +4,7 @@ use crate::machine::frame::{Frame, NIL, TELEMETRY};
 use crate::machine::host::flow::Flow;
 use crate::machine::network::{Ctx, Network};
 use crate::machine::port::{CREDITS, MULTIHOMED};
-use crate::observe::probe::Probe;
+use crate::observe::probe::{Probe, SourceState};
 use congestion::ReactionPoint;
 use transport::Next;
 use units::{Bytes, Time};
@@ -36,6 +36,9 @@ impl<P: Probe> Network<P> {
             if flow.remaining == 0 {
                 let number = flow.number;
                 self.leave_ring(p, slot);
+                if self.probe.wants_causes() {
+                    self.note_source(now, slot);
+                }
                 if self.waiting.is_some() {
                     self.last_frame_starts(now, p, number, frame.len, ctx);
                 }
@@ -107,10 +110,17 @@ impl<P: Probe> Network<P> {
             self.arm_limiter(now, host, slot, ctx);
         }
         if self.flows[slot as usize].sprays {
-            self.take_turns(p, slot, ctx);
+            self.take_turns(now, p, slot, ctx);
         }
         self.arm_deadline(now, host, slot, ctx);
         self.send_probe(now, slot, ctx);
+        if self.probe.wants_causes() {
+            if again {
+                let (port, number) = (self.ports[p as usize].global, self.flows[slot as usize].number);
+                self.probe.on_source(now, port, number, SourceState::Resend);
+            }
+            self.note_source(now, slot);
+        }
         if stalled {
             self.make_paced(now, host, slot, ctx);
         }
@@ -221,6 +231,17 @@ impl<P: Probe> Network<P> {
         self.arm_limiter(now, host, slot, ctx);
         self.send_probe(now, slot, ctx);
         self.arm_deadline(now, host, slot, ctx);
+        if self.probe.wants_causes() {
+            self.note_source(now, slot);
+        }
+    }
+
+    /// Tells the probe what a flow does at its source.
+    #[inline(never)]
+    pub(crate) fn note_source(&mut self, now: Time, slot: u32) {
+        let flow = &self.flows[slot as usize];
+        let (port, state) = (self.ports[flow.port as usize].global, flow.state(now));
+        self.probe.on_source(now, port, flow.number, state);
     }
 
     /// Puts a frame that the host itself makes into its queue.

@@ -49,6 +49,9 @@ impl<P: Probe> Network<P> {
             self.release(now, p, class, len, ctx);
             return;
         }
+        if self.probe.wants_causes() {
+            self.probe.on_receive(now, self.ports[p as usize].global, &self.pool[place]);
+        }
         let number = usize::from(self.ports[p as usize].number);
         self.hosts[host as usize].service[number].queue.push(&mut self.pool, place);
         self.kick_stage(p, ctx);

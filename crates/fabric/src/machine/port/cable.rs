@@ -35,6 +35,9 @@ impl<P: Probe> Network<P> {
     /// The cable of a port fails or works again. Both ends see it at the same instant.
     pub(crate) fn set_cable(&mut self, now: Time, p: u32, up: bool, ctx: &mut Ctx) {
         let port = &mut self.ports[p as usize];
+        if self.probe.wants_causes() {
+            self.probe.on_cable(now, port.global, up);
+        }
         let before = port.blocked;
         if !up {
             // Everything the two ends have told each other is forgotten, at both.

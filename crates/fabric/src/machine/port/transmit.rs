@@ -68,7 +68,7 @@ impl<P: Probe> Network<P> {
             }
             self.run_due_timers(now, p, ctx);
             if flags & SPRAYED != 0 && self.ports[p as usize].control.is_empty() {
-                self.call_sprayed(p, ctx);
+                self.call_sprayed(now, p, ctx);
             }
         }
         let port = &self.ports[p as usize];

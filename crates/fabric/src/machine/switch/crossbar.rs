@@ -270,7 +270,7 @@ impl<P: Probe> Network<P> {
 
     /// Takes every frame of a class out of the virtual output queues of an output. In input FIFOs frames keep their
     /// places and get a new output there; only those for which there is none are taken out.
-    pub(crate) fn clear_inputs(&mut self, switch: u32, out: u32, class: u8, ctx: &mut Ctx) -> Vec<u32> {
+    pub(crate) fn clear_inputs(&mut self, now: Time, switch: u32, out: u32, class: u8, ctx: &mut Ctx) -> Vec<u32> {
         let output = usize::from(self.ports[out as usize].number);
         let Switch { kind, first_port, room, .. } = self.switches[switch as usize];
         let (fifo, direct) = (self.plan.switches[kind as usize].fifo.is_some(), room == WaitingRoom::Input);
@@ -282,7 +282,7 @@ impl<P: Probe> Network<P> {
         let mut places = Vec::new();
         for input in in_turn(self.crossbar(switch).from[cell], 0) {
             if fifo {
-                self.redirect(switch, first_port + input as u32, output, class, &mut places);
+                self.redirect(now, switch, first_port + input as u32, output, class, &mut places);
                 self.expose(switch, first_port + input as u32, class, ctx);
                 continue;
             }
@@ -298,7 +298,7 @@ impl<P: Probe> Network<P> {
     }
 
     /// Gives the frames of an input FIFO that wait for an output another one.
-    fn redirect(&mut self, switch: u32, input: u32, output: usize, class: u8, lost: &mut Vec<u32>) {
+    fn redirect(&mut self, now: Time, switch: u32, input: u32, output: usize, class: u8, lost: &mut Vec<u32>) {
         let (classes, number) = (self.classes, usize::from(self.ports[input as usize].number));
         let lane = self.lane(input, class);
         let first_port = self.switches[switch as usize].first_port;
@@ -326,6 +326,10 @@ impl<P: Probe> Network<P> {
                     let out = first_port + u32::from(other);
                     self.lanes[out as usize * classes + class as usize].bytes += u32::from(self.pool[place].len);
                     self.ports[out as usize].waiting |= 1 << class;
+                    if self.probe.wants_causes() {
+                        self.note_leave(now, first_port + output as u32, place, false);
+                        self.note_join(now, out, place);
+                    }
                     before = place;
                 }
             }
@@ -383,6 +387,9 @@ impl<P: Probe> Network<P> {
             frame.at = now;
             (frame.class, frame.len, u32::from(frame.input) + self.switches[switch as usize].first_port)
         };
+        if self.probe.wants_causes() {
+            self.note_leave(now, p, place, true);
+        }
         let lane = self.lane(p, class);
         self.lanes[lane].queue.push(&mut self.pool, place);
         self.ports[p as usize].waiting |= 1 << class;

@@ -82,6 +82,9 @@ impl<P: Probe> Network<P> {
         let state = &self.switches[switch as usize];
         if state.room != WaitingRoom::Output {
             self.wait_at_input(switch, out, place, ctx);
+            if self.probe.wants_causes() {
+                self.note_join(now, out, place);
+            }
         } else {
             let frame = self.pool[place];
             let size = (self.pool[place].class, u32::from(self.pool[place].len));
@@ -125,6 +128,9 @@ impl<P: Probe> Network<P> {
             self.pool[lane.queue.tail].next = place;
         }
         lane.queue.tail = place;
+        if self.probe.wants_causes() {
+            self.note_join(now, out, place);
+        }
         self.kick(out, ctx);
         true
     }
@@ -144,14 +150,33 @@ impl<P: Probe> Network<P> {
                 let waiting = match self.switches[switch as usize].room {
                     WaitingRoom::Output => self.clear_output(out, class),
                     // What is behind the crossbar has left its input and stays; what is before it looks again.
-                    WaitingRoom::Input | WaitingRoom::Both => self.clear_inputs(switch, out, class, ctx),
+                    WaitingRoom::Input | WaitingRoom::Both => self.clear_inputs(now, switch, out, class, ctx),
                 };
                 for place in waiting {
+                    if self.probe.wants_causes() {
+                        self.note_leave(now, out, place, false);
+                    }
                     self.forward(now, switch, place, ctx);
                 }
             }
         }
         self.recount(now, switch);
+    }
+
+    /// Tells the probe that a frame waits for an output.
+    #[inline(never)]
+    pub(crate) fn note_join(&mut self, now: Time, out: u32, place: u32) {
+        let (port, frame) = (&self.ports[out as usize], &self.pool[place]);
+        let input = self.ports[(port.first_port + u32::from(frame.input)) as usize].global;
+        self.probe.on_join(now, input, port.global, frame);
+    }
+
+    /// Tells the probe that a frame has left its input buffer, and not by the wire of that output.
+    #[inline(never)]
+    pub(crate) fn note_leave(&mut self, now: Time, out: u32, place: u32, crossed: bool) {
+        let (port, frame) = (&self.ports[out as usize], &self.pool[place]);
+        let input = self.ports[(port.first_port + u32::from(frame.input)) as usize].global;
+        self.probe.on_leave(now, input, port.global, frame, crossed);
     }
 
     /// The output the tables give a frame, if they give one.

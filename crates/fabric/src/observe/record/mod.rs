@@ -12,6 +12,7 @@
 //! It writes nothing itself: files belong to the caller.
 
 mod ending;
+mod events;
 mod meter;
 mod rows;
 pub mod schema;
@@ -19,6 +20,7 @@ mod table;
 mod window;
 
 pub use ending::{Delivery, FlowRow, PortRow, WaitBucket, WaitRow, Waits, flow_rows, port_rows};
+pub use events::{Event, FOLLOWED, HOST, Happening};
 pub use rows::{
     Cell, DropRow, FlowSample, FrameRow, LinkSample, NoticeRow, OccupancyRow, PauseRow, QueueRow, RateRow, Row, Rows,
     StarvedRow,
@@ -27,7 +29,7 @@ pub use window::{Interval, sliding_window};
 
 use crate::describe::spec::MAX_CLASSES;
 use crate::machine::frame::{Frame, Kind, Notice};
-use crate::observe::probe::{DropCause, Probe, QueueSample};
+use crate::observe::probe::{DropCause, Probe, QueueSample, SourceState};
 use congestion::Stamp;
 use engine::{Alone, Encode, Ranks, reduce};
 use meter::Meter;
@@ -116,6 +118,10 @@ pub struct RecorderSpec {
     pub flows: Selection,
     /// The ports whose every frame is kept as it starts on the wire, for captures; these are no table.
     pub frames: Selection,
+    /// The tables causes and roots: every event from which they are computed is kept. Events are no table.
+    pub causes: bool,
+    /// With `causes`: the flows whose every data frame is followed. Of others, the last one is.
+    pub followed: Selection,
 }
 
 impl Default for RecorderSpec {
@@ -136,6 +142,8 @@ impl Default for RecorderSpec {
             ports: Selection::All,
             flows: Selection::All,
             frames: Selection::none(),
+            causes: false,
+            followed: Selection::none(),
         }
     }
 }
@@ -159,6 +167,8 @@ impl RecorderSpec {
             ports: Selection::All,
             flows: Selection::All,
             frames: Selection::none(),
+            causes: false,
+            followed: Selection::none(),
         }
     }
 
@@ -176,6 +186,7 @@ impl RecorderSpec {
             "drops" => self.drops,
             "waits" | "wait_buckets" => self.waits,
             "notices" => self.notices,
+            "causes" | "roots" => self.causes,
             _ => true,
         }
     }
@@ -239,6 +250,14 @@ pub struct Recorder {
     waits: Table<Option<Box<Waits>>>,
     /// Whether it keeps frames of any port.
     captures: bool,
+    /// Whether it keeps frames or events: whether the start of a frame is more than counted.
+    keeps: bool,
+    /// By flow: the last state at its source, and the port.
+    sources: Table<Option<(SourceState, u32)>>,
+    /// The host that a frame was delivered to last.
+    delivered_to: u32,
+    /// Whether a host here may be slower than its links.
+    receives: bool,
     /// The stamps and selective blocks of the frame that starts next.
     attachments: (Vec<Stamp>, Vec<(u32, u32)>),
 }
@@ -252,6 +271,7 @@ impl Recorder {
     #[must_use]
     pub fn new(spec: RecorderSpec) -> Recorder {
         let captures = !spec.frames.is_none();
+        let keeps = captures || spec.causes;
         Recorder {
             spec,
             most: usize::MAX,
@@ -271,6 +291,10 @@ impl Recorder {
             paused: Table::default(),
             waits: Table::default(),
             captures,
+            keeps,
+            sources: Table::default(),
+            delivered_to: 0,
+            receives: false,
             attachments: Default::default(),
         }
     }
@@ -384,10 +408,8 @@ impl Probe for Recorder {
 
     #[inline]
     fn on_transmit(&mut self, now: Time, port: u32, frame: &Frame, waited: Span, busy: Span) {
-        if self.spec.frames.contains(port) {
-            self.latest = now;
-            let (stamps, blocks) = std::mem::take(&mut self.attachments);
-            self.rows.frames.push(FrameRow { time: now, port, frame: frame.for_record(), stamps, blocks });
+        if self.keeps {
+            self.keep_start(now, port, frame, busy);
         }
         if !self.spec.ports.contains(port) {
             return;
@@ -416,11 +438,14 @@ impl Probe for Recorder {
     }
 
     fn wants_starving(&self) -> bool {
-        self.spec.links
+        self.spec.links || self.spec.causes
     }
 
     fn on_starve(&mut self, now: Time, port: u32, classes: u8, still: bool) {
-        if !self.spec.ports.contains(port) {
+        if self.spec.causes {
+            self.keep_change(now, Happening::Starved, port, classes);
+        }
+        if !self.spec.links || !self.spec.ports.contains(port) {
             return;
         }
         self.latest = now;
@@ -437,6 +462,9 @@ impl Probe for Recorder {
     }
 
     fn on_credits(&mut self, now: Time, port: u32, classes: u8) {
+        if self.spec.causes {
+            self.keep_change(now, Happening::Credits, port, classes);
+        }
         if let Some(meter) = self.meters.get_mut(port as usize) {
             meter.feed(now);
         }
@@ -446,7 +474,10 @@ impl Probe for Recorder {
     }
 
     #[inline]
-    fn on_deliver(&mut self, now: Time, _host: u32, frame: &Frame) {
+    fn on_deliver(&mut self, now: Time, host: u32, frame: &Frame) {
+        if self.spec.causes {
+            self.keep_delivery(now, host, frame);
+        }
         if !self.spec.flows.contains(frame.flow) {
             return;
         }
@@ -464,7 +495,16 @@ impl Probe for Recorder {
         }
     }
 
+    fn on_complete(&mut self, now: Time, flow: u32) {
+        if self.spec.causes {
+            self.keep_completion(now, flow);
+        }
+    }
+
     fn on_drop(&mut self, now: Time, port: u32, frame: &Frame, cause: DropCause) {
+        if self.spec.causes {
+            self.keep_drop(now, Happening::Dropped, port, frame);
+        }
         if !self.spec.drops || !self.spec.ports.contains(port) {
             return;
         }
@@ -477,6 +517,9 @@ impl Probe for Recorder {
     }
 
     fn on_pause(&mut self, now: Time, port: u32, classes: u8, paused: bool) {
+        if self.spec.causes {
+            self.keep_change(now, if paused { Happening::Paused } else { Happening::Resumed }, port, classes);
+        }
         if !self.spec.pauses || !self.spec.ports.contains(port) {
             return;
         }
@@ -498,6 +541,35 @@ impl Probe for Recorder {
         self.latest = now;
         let Notice { feedback, port, class, offset, growth, .. } = *notice;
         self.rows.notices.push(NoticeRow { time: now, flow, port, class, feedback, offset, growth });
+    }
+
+    #[inline]
+    fn wants_causes(&self) -> bool {
+        self.spec.causes
+    }
+
+    fn on_join(&mut self, now: Time, input: u32, output: u32, frame: &Frame) {
+        self.keep_place(now, Happening::Joined, input, output, frame);
+    }
+
+    fn on_leave(&mut self, now: Time, input: u32, output: u32, frame: &Frame, crossed: bool) {
+        self.keep_place(now, if crossed { Happening::Crossed } else { Happening::Left }, input, output, frame);
+    }
+
+    fn on_receive(&mut self, now: Time, port: u32, frame: &Frame) {
+        self.keep_place(now, Happening::Received, port, port, frame);
+    }
+
+    fn on_discard(&mut self, now: Time, host: u32, frame: &Frame) {
+        self.keep_drop(now, Happening::Discarded, HOST | host, frame);
+    }
+
+    fn on_source(&mut self, now: Time, port: u32, flow: u32, state: SourceState) {
+        self.keep_source(now, port, flow, state);
+    }
+
+    fn on_cable(&mut self, now: Time, port: u32, up: bool) {
+        self.keep_change(now, if up { Happening::Up } else { Happening::Down }, port, u8::MAX);
     }
 
     fn on_queue(&mut self, now: Time, sample: QueueSample) {

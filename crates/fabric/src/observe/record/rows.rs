@@ -1,5 +1,6 @@
 //! Rows of the tables, and the one order in which they leave, whatever the partitioning was.
 
+use super::events::Event;
 use super::schema::{self, Table};
 use crate::machine::frame::telemetry::{Hop, hop, stamp};
 use crate::machine::frame::{Frame, Kind};
@@ -409,9 +410,11 @@ pub struct Rows {
     pub occupancy: Vec<OccupancyRow>,
     /// Frames of the ports that are captured.
     pub frames: Vec<FrameRow>,
+    /// What happened, for causes: in order of time in each shard, shard after shard.
+    pub events: Vec<Event>,
 }
 
-engine::encoded!(struct Rows { flow_samples, links, starved, queues, rates, pauses, drops, notices, occupancy, frames });
+engine::encoded!(struct Rows { flow_samples, links, starved, queues, rates, pauses, drops, notices, occupancy, frames, events });
 
 impl Rows {
     /// Puts the rows of all shards into the order of their tables. A port and a flow's source belong to one shard, so
@@ -431,6 +434,7 @@ impl Rows {
             all.notices.append(&mut rows.notices);
             all.occupancy.append(&mut rows.occupancy);
             all.frames.append(&mut rows.frames);
+            all.events.append(&mut rows.events);
         }
         all.flow_samples.sort_by_key(|row| (row.time, row.flow));
         all.flow_samples.dedup_by(|later, kept| {
@@ -484,6 +488,7 @@ impl Rows {
             notices: take(&mut self.notices, now, |row| row.time),
             occupancy: take(&mut self.occupancy, now, |row| row.time),
             frames: take(&mut self.frames, now, |row| row.time),
+            events: take(&mut self.events, now, |row| row.time),
         }
     }
 
@@ -500,6 +505,7 @@ impl Rows {
             + self.notices.len()
             + self.occupancy.len()
             + self.frames.len()
+            + self.events.len()
     }
 
     /// Whether there is no row at all.

@@ -517,8 +517,75 @@ pub const WAIT_BUCKETS: Table = Table {
     ],
 };
 
+/// Why flows took the time that they took.
+pub const CAUSES: Table = Table {
+    name: "causes",
+    meaning: "One row per flow and cause of its time; the rows of a flow add up to its time exactly. The time of a flow with \
+         a size is from its start to its completion; of one without, from the later of its start and the end of the \
+         warm-up to its stop or the end of the run. Written when the run ends.",
+    order: &[0],
+    time: None,
+    columns: &[
+        FLOW,
+        text(
+            "cause",
+            "path (its frames are sent and propagate), contention (a frame of another flow is on the wire it waits for), \
+             blocking (the link it waits for is paused or lacks credits), head-of-line (a frame before it in its switch \
+             waits for another output), crossbar (other waits inside a switch), signals (a PAUSE, PFC or credit frame is on \
+             the wire), link-down, rate or window (its congestion control), retransmission (a frame is sent again), \
+             recovery (the source waits for acknowledgements or a timeout), application (nothing to send), receiver (its \
+             destination consumes slowly) or delivery (all is sent, and frames are missing)",
+        ),
+        maybe(text(
+            "root",
+            "root of blocking and head-of-line: output (more is sent to it than its link carries), receiver (a host that \
+             consumes slowly), link (failed), cycle (each link waits for the next: a deadlock, if it lasts), credits (the \
+             buffer does not cover the return time of credits) or resume (the buffer is empty and the sender has not yet \
+             resumed)",
+        )),
+        maybe(integer("port", Unit::None, "number of the output at which the cause lies; of blocking, the root")),
+        maybe(integer(
+            "via",
+            Unit::None,
+            "number of the output at which the flow waited; of blocking, the blocked link at whose far end frames wait for \
+             the root",
+        )),
+        maybe(column(
+            "on_path",
+            Kind::Flag,
+            Unit::None,
+            "whether the flow uses the output of column port; a victim loses time to roots that it does not use",
+        )),
+        maybe(integer("by", Unit::None, "number of the flow whose frames are the cause")),
+        integer("time", Unit::Picoseconds, "time lost to this cause"),
+        column("share", Kind::Real, Unit::Fraction, "time divided by the time of the flow"),
+    ],
+};
+
+/// Roots of blocking.
+pub const ROOTS: Table = Table {
+    name: "roots",
+    meaning: "One row per root of blocking or head-of-line blocking and flow that crosses it. Written when the run ends.",
+    order: &[0, 1],
+    time: None,
+    columns: &[
+        integer("port", Unit::None, "number of the output that is the root (table ports)"),
+        text("root", "kind of root, as in table causes"),
+        maybe(integer("flow", Unit::None, "number of the flow that crosses the root; empty if none is to blame")),
+        integer("time", Unit::Picoseconds, "time of all flows charged to this root and flow"),
+        integer("victim_time", Unit::Picoseconds, "part of it that flows lost which do not use the port"),
+        column(
+            "culprit",
+            Kind::Flag,
+            Unit::None,
+            "whether the flow is a culprit: it offers more than its fair share, and is charged with at least half of the \
+             mean of the flows of this root",
+        ),
+    ],
+};
+
 /// All tables.
-pub const TABLES: [&Table; 15] = [
+pub const TABLES: [&Table; 17] = [
     &PORTS,
     &FLOWS,
     &FLOW_SAMPLES,
@@ -534,6 +601,8 @@ pub const TABLES: [&Table; 15] = [
     &DROPS,
     &WAITS,
     &WAIT_BUCKETS,
+    &CAUSES,
+    &ROOTS,
 ];
 
 /// The table of that name.

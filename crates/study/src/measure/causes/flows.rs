@@ -1,0 +1,295 @@
+//! Flows: what they do at their sources, and their frames on their way.
+
+use super::ledger::{Cause, Key, Ledger, NONE};
+use super::ports::Waiter;
+use super::stage::{Stage, received};
+use super::{Causes, FlowCauses};
+use fabric::SourceState;
+use fabric::record::{Event, FOLLOWED};
+
+/// A flow that has started and is not complete.
+#[derive(Debug)]
+pub(super) struct Source {
+    /// When its time began to count.
+    from: u64,
+    state: SourceState,
+    /// Charged up to then, in any state but [`SourceState::Ready`].
+    since: u64,
+    class: u8,
+    resend: bool,
+    /// The source itself; its port is the one at which it waits if it is ready.
+    pub(super) own: Stage,
+    /// The others, in the order in which frames first came to them; none of a flow without a size.
+    stages: Vec<Stage>,
+    /// Ports on which its data started.
+    pub(super) ports: Vec<u32>,
+}
+
+impl Source {
+    /// The stage at a port behind the source.
+    pub(super) fn stage(&mut self, port: u32) -> &mut Stage {
+        match self.stages.iter().position(|stage| stage.port == port) {
+            Some(place) => &mut self.stages[place],
+            None => {
+                self.stages.push(Stage::new(port));
+                self.stages.last_mut().expect("it was pushed")
+            }
+        }
+    }
+}
+
+impl Causes {
+    fn source(&mut self, flow: u32) -> Option<&mut Source> {
+        self.sources.get_mut(flow as usize)?.as_deref_mut()
+    }
+
+    /// Charges time of a flow at a stage of it.
+    pub(super) fn charge(&mut self, waiter: &Waiter, port: u32, from: u64, key: Key, span: u64) {
+        let Some(source) = self.source(waiter.flow) else { return };
+        match waiter.at_source {
+            true => source.own.add(from, key, span),
+            false => source.stage(port).add(from, key, span),
+        }
+    }
+
+    /// Until when frames of a flow are on the wire of a stage.
+    pub(super) fn free(&mut self, waiter: &Waiter, port: u32) -> u64 {
+        let Some(source) = self.source(waiter.flow) else { return 0 };
+        if waiter.at_source { source.own.free } else { source.stage(port).free }
+    }
+
+    /// Charges the state of a flow at its source up to now.
+    fn close_state(&mut self, flow: u32) {
+        let now = self.now;
+        let Some(source) = self.source(flow) else { return };
+        if source.state == SourceState::Ready {
+            let port = source.own.port;
+            return self.settle(port);
+        }
+        let from = source.since.max(source.own.free);
+        source.since = now;
+        let cause = match source.state {
+            SourceState::Rate => Cause::Rate,
+            SourceState::Window => Cause::Window,
+            SourceState::Recovery => Cause::Recovery,
+            SourceState::Sent => Cause::Delivery,
+            SourceState::Application | SourceState::Ready | SourceState::Resend => Cause::Application,
+        };
+        source.own.add(from, Key::own(cause), now.saturating_sub(from));
+    }
+
+    /// A flow is in another state at its source.
+    pub(super) fn on_source(&mut self, event: &Event) {
+        let (flow, state, now) = (event.flow, event.state(), self.now);
+        if self.ended[flow as usize] {
+            return;
+        }
+        if self.sources[flow as usize].is_none() {
+            self.sources[flow as usize] = Some(Box::new(Source {
+                from: now,
+                state: SourceState::Application,
+                since: now,
+                class: self.class_of[flow as usize],
+                resend: false,
+                own: Stage::new(event.port),
+                stages: Vec::new(),
+                ports: Vec::new(),
+            }));
+        }
+        self.close_state(flow);
+        let Some(source) = self.source(flow) else { return };
+        if state == SourceState::Resend {
+            source.resend = true;
+            return;
+        }
+        let (was, at, class) = (source.state, source.own.port, source.class);
+        (source.state, source.own.port, source.since) = (state, event.port, now);
+        if was == SourceState::Ready {
+            self.leave(at, flow, true);
+        }
+        if state == SourceState::Ready {
+            self.join(event.port, Waiter { flow, class, input: NONE, at_source: true });
+        }
+    }
+
+    /// A flow is stopped: its time ends, unless all of its frames are sent and may still arrive.
+    pub(super) fn stop(&mut self, flow: u32) {
+        let finite = self.map.finite[flow as usize];
+        let sent = |source: &Source| matches!(source.state, SourceState::Sent | SourceState::Recovery);
+        if self.sources[flow as usize].as_ref().is_some_and(|source| !(finite && sent(source))) {
+            self.finish_flow(flow, None);
+        }
+    }
+
+    /// A frame of a flow starts on the wire of its host.
+    pub(super) fn on_source_start(&mut self, event: &Event) {
+        let (now, tells) = (self.now, self.is_flight(event));
+        self.close_state(event.flow);
+        let Some(source) = self.source(event.flow) else { return };
+        let cause = if std::mem::take(&mut source.resend) { Cause::Retransmission } else { Cause::Path };
+        source.own.start(now, event.amount, cause, tells);
+    }
+
+    /// Whether the arrival at the far end of a data frame that starts will be known, and is of interest.
+    fn is_flight(&self, event: &Event) -> bool {
+        let tells = self.map.tells_arrivals(self.map.peer(event.port)) || event.other & FOLLOWED != 0;
+        tells && event.is_data_start() && self.map.finite[event.flow as usize]
+    }
+
+    /// A data frame starts on the wire of a switch.
+    pub(super) fn on_stage_start(&mut self, event: &Event) {
+        let (now, tells, port) = (self.now, self.is_flight(event), event.port);
+        let Some(source) = self.source(event.flow) else { return };
+        let stage = source.stage(port);
+        if stage.waiting == 0 {
+            return;
+        }
+        stage.waiting -= 1;
+        let left = stage.waiting == 0;
+        stage.start(now, event.amount, Cause::Path, tells);
+        if left {
+            self.leave(port, event.flow, false);
+        }
+    }
+
+    /// A data frame arrives by a port of a switch or of a slow receiver, and waits there at a stage.
+    pub(super) fn on_stage_join(&mut self, event: &Event, port: u32) {
+        let (now, flow) = (self.now, event.flow);
+        let sender = self.map.peer(event.port);
+        let from_host = self.map.is_host(self.map.node(sender));
+        let Some(source) = self.source(flow) else { return };
+        let fresh = !source.stage(port).is_occupied(now);
+        let first = source.stage(port).waiting == 0;
+        let mut ledger = Ledger::default();
+        let into = fresh.then_some(&mut ledger);
+        match from_host {
+            true => source.own.arrive(now, into),
+            false => source.stage(sender).arrive(now, into),
+        }
+        let stage = source.stage(port);
+        if fresh {
+            stage.begin(ledger);
+        }
+        stage.waiting += 1;
+        if first && port != event.port {
+            let waiter = Waiter { flow, class: event.class, input: event.port, at_source: false };
+            self.join(port, waiter);
+        } else if first {
+            stage.free = now;
+        }
+    }
+
+    /// A frame that waited for an output looks for another one.
+    pub(super) fn on_stage_leave(&mut self, event: &Event) {
+        let (flow, port) = (event.flow, event.other);
+        self.settle(port);
+        let Some(source) = self.source(flow) else { return };
+        let stage = source.stage(port);
+        stage.waiting = stage.waiting.saturating_sub(1);
+        if stage.waiting == 0 {
+            self.leave(port, flow, false);
+        }
+        // What it does next is told as if it had started here.
+        let (now, input) = (self.now, self.map.peer(event.port));
+        let from_host = self.map.is_host(self.map.node(input));
+        let Some(source) = self.source(flow) else { return };
+        match from_host {
+            true => source.own.start(now, 0, Cause::Path, true),
+            false => source.stage(input).start(now, 0, Cause::Path, true),
+        }
+    }
+
+    /// A data frame was lost on its way to a port, or dropped there.
+    pub(super) fn on_stage_drop(&mut self, event: &Event) {
+        let (now, sender) = (self.now, self.map.peer(event.port));
+        let from_host = self.map.is_host(self.map.node(sender));
+        let Some(source) = self.source(event.flow) else { return };
+        match from_host {
+            true => source.own.arrive(now, None),
+            false => source.stage(sender).arrive(now, None),
+        }
+    }
+
+    /// A data frame was taken by its destination, and may complete its flow; or it was discarded there.
+    pub(super) fn on_delivery(&mut self, event: &Event, completes: bool) {
+        let (flow, now) = (event.flow, self.now);
+        let host = self.map.node_of(event.port);
+        let inputs = self.map.ports_of(host);
+        let senders: Vec<u32> = inputs.clone().map(|port| self.map.peer(port)).collect();
+        let slow = self.map.tells_arrivals(inputs.start);
+        if !slow && event.other & FOLLOWED == 0 {
+            // Nobody waits for its arrival.
+            return;
+        }
+        let Some(source) = self.source(flow) else { return };
+        let mut ledger = completes.then(Ledger::default);
+        if slow {
+            let waits = |stage: &&mut Stage| inputs.contains(&stage.port) && stage.waiting > 0;
+            if let Some(stage) = source.stages.iter_mut().find(waits) {
+                let from = stage.free;
+                stage.add(from, received(senders[(stage.port - inputs.start) as usize]), now.saturating_sub(from));
+                stage.free = now;
+                stage.waiting -= 1;
+                ledger = ledger.map(|_| stage.close(now));
+            }
+        } else {
+            // Of several links, the one by which a frame has been on its way longest.
+            let own = source.own.oldest().filter(|_| senders.contains(&source.own.port)).map(|start| (start, None));
+            let others = source.stages.iter().enumerate().filter(|(_, stage)| senders.contains(&stage.port));
+            let others = others.filter_map(|(place, stage)| Some((stage.oldest()?, Some(place))));
+            match own.into_iter().chain(others).min() {
+                Some((_, Some(place))) => source.stages[place].arrive(now, ledger.as_mut()),
+                Some((_, None)) => source.own.arrive(now, ledger.as_mut()),
+                None => ledger = None,
+            }
+        }
+        if completes {
+            self.finish_flow(flow, Some(ledger));
+        }
+    }
+
+    /// The time of a flow ends now: it is complete, with that chain if it is known, or stopped, or the run has ended.
+    pub(super) fn finish_flow(&mut self, flow: u32, completed: Option<Option<Ledger>>) {
+        let now = self.now;
+        self.close_state(flow);
+        let Some(source) = self.source(flow) else { return };
+        let ready = (source.state == SourceState::Ready).then_some(source.own.port);
+        let waits: Vec<u32> = source.stages.iter().filter(|stage| stage.waiting > 0).map(|stage| stage.port).collect();
+        if let Some(port) = ready {
+            self.leave(port, flow, true);
+        }
+        waits.iter().for_each(|&port| self.leave(port, flow, false));
+        let Some(mut source) = self.sources[flow as usize].take() else { return };
+        self.ended[flow as usize] = true;
+        let complete = completed.is_some();
+        let sent = matches!(source.state, SourceState::Sent | SourceState::Recovery);
+        let chain = completed.flatten().or_else(|| {
+            // What has been sent and is stuck is further on its way than the source.
+            let stuck = |stage: &&mut Stage| sent && stage.waiting > 0 && waits.contains(&stage.port);
+            let stage = source.stages.iter_mut().rev().find(stuck)?;
+            let slow = self.map.is_host(self.map.node(stage.port));
+            if slow {
+                stage.add(stage.free, received(self.map.peer(stage.port)), now.saturating_sub(stage.free));
+            }
+            Some(stage.close(now))
+        });
+        let ledger = chain.unwrap_or_else(|| source.own.close(now));
+        let Source { from, mut ports, .. } = *source;
+        ports.sort_unstable();
+        debug_assert_eq!(ledger.total(), now - from, "the causes of flow {flow} do not add up");
+        self.done.push(FlowCauses { flow, from, until: now, complete, ledger, ports });
+    }
+
+    /// What flows without a size did so far does not count.
+    pub(super) fn end_warm_up(&mut self) {
+        let now = self.now;
+        for flow in 0..self.sources.len() as u32 {
+            self.close_state(flow);
+            let endless = !self.map.finite[flow as usize];
+            if let Some(source) = self.source(flow).filter(|_| endless) {
+                source.own.restart(now);
+                source.from = now;
+            }
+        }
+    }
+}

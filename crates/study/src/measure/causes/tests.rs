@@ -1,0 +1,383 @@
+use super::ledger::{Cause, Root};
+use super::{Causes, FlowCauses, followed};
+use fabric::record::{Recorder, RecorderSpec, drain, drain_before, finish};
+use fabric::{BuildOptions, FlowSummary, Outcome, Partition, RunLimits, RunSummary, Simulation};
+use scenario::{Limits, NoFiles, Plan, load_str};
+use std::ops::ControlFlow;
+use units::{Stream, Time};
+
+/// A run of which the causes are known.
+struct Run {
+    plan: Plan,
+    causes: Vec<FlowCauses>,
+    flows: Vec<FlowSummary>,
+    summary: RunSummary,
+}
+
+fn plan(text: &str) -> Plan {
+    load_str("test", text, &[], &NoFiles, Limits::default())
+        .unwrap_or_else(|errors| panic!("{}\n{text}", errors.render(false)))
+}
+
+fn file(name: &str) -> Plan {
+    let path = format!("{}/../../scenarios/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+    scenario::load(std::path::Path::new(&path), &[]).unwrap_or_else(|errors| panic!("{}", errors.render(false)))
+}
+
+fn run_on(plan: Plan, shards: usize, threads: usize) -> Run {
+    let recorder = RecorderSpec { causes: true, followed: followed(&plan.spec), ..RecorderSpec::nothing() };
+    let options = BuildOptions { partition: Partition::Natural, shards, shuffle: None };
+    let mut simulation =
+        Simulation::build_with(&plan.spec, &options, |_| Recorder::new(recorder.clone()).holding(5000))
+            .unwrap_or_else(|errors| panic!("{errors}"));
+    let mut causes = Causes::new(&plan.spec, Time::ZERO + plan.run.warm_up);
+    let limits = RunLimits { threads, ..RunLimits::until(Time::ZERO + plan.run.duration) };
+    let summary = simulation.run_supervised(&limits, |seen, probes| {
+        let rows = if seen.inspection { drain(probes) } else { drain_before(probes, seen.now) };
+        causes.take(&rows.events);
+        ControlFlow::Continue(())
+    });
+    let flows = simulation.flows();
+    let mut probes: Vec<&mut Recorder> = simulation.probes_mut().collect();
+    causes.take(&finish(&mut probes, summary.now).rows.events);
+    Run { causes: causes.close(summary.now), plan, flows, summary }
+}
+
+fn run(plan: Plan) -> Run {
+    run_on(plan, 1, 1)
+}
+
+impl Run {
+    fn of(&self, name: &str) -> &FlowCauses {
+        let number = self.plan.flow_names.iter().position(|flow| flow == name);
+        let number = number.unwrap_or_else(|| panic!("no flow {name}")) as u32;
+        self.causes.iter().find(|causes| causes.flow == number).expect("it has started")
+    }
+
+    fn port(&self, name: &str) -> u32 {
+        let rows = fabric::record::port_rows(&self.plan.spec.graph);
+        rows.iter().find(|row| format!("{} -> {}", row.node, row.peer) == name).expect("there is such a link").port
+    }
+
+    fn name(&self, flow: u32) -> String {
+        self.plan.flow_names.get(flow as usize).expect("a flow").into_owned()
+    }
+
+    /// Every flow that has started has causes, and they add up to its time.
+    fn assert_conserved(&self) {
+        let started = self.flows.iter().filter(|flow| flow.started.is_some()).count();
+        assert_eq!(self.causes.len(), started);
+        let warm_up = Time::ZERO + self.plan.run.warm_up;
+        for causes in &self.causes {
+            let (flow, spec) = (&self.flows[causes.flow as usize], &self.plan.spec.flows[causes.flow as usize]);
+            let finite = spec.size.is_some();
+            let from = flow.started.expect("it has").max(if finite { Time::ZERO } else { warm_up });
+            let name = self.name(causes.flow);
+            let stop = spec.stop.filter(|&stop| stop < self.summary.now);
+            let until = match flow.completed {
+                Some(completed) => completed,
+                // One that has sent all may still be complete after its stop.
+                None if finite && causes.until == self.summary.now.as_picos() => self.summary.now,
+                None => stop.unwrap_or(self.summary.now),
+            };
+            assert_eq!(causes.complete, flow.completed.is_some(), "{name}");
+            assert_eq!((causes.from, causes.until), (from.as_picos(), until.as_picos().max(causes.from)), "{name}");
+            assert_eq!(causes.ledger.total(), causes.until - causes.from, "{name}: {causes:#?}");
+        }
+    }
+}
+
+impl FlowCauses {
+    fn share(&self, which: impl Fn(&super::ledger::Key) -> bool) -> f64 {
+        let sum: u64 = self.ledger.iter().filter(|(key, _)| which(key)).map(|(_, span)| span).sum();
+        sum as f64 / (self.until - self.from) as f64
+    }
+}
+
+#[test]
+fn the_victim_loses_its_time_to_one_root_that_it_does_not_use() {
+    let run = run(file("victim"));
+    run.assert_conserved();
+    let (root, trunk) = (run.port("sw1 -> h6"), run.port("sw0 -> sw1"));
+    let victim = run.of("victim");
+    assert!(!victim.ports.contains(&root) && victim.ports.contains(&trunk));
+    let blocked = victim.share(|key| matches!(key.cause, Cause::Blocking(_)));
+    let at_root =
+        victim.share(|key| key.cause == Cause::Blocking(Root::Output) && key.port == root && key.via == trunk);
+    assert!(blocked > 0.5 && at_root > 0.9 * blocked, "{blocked} {at_root} {victim:#?}");
+    // Each of the four flows to the root has its part in it.
+    for flow in run.causes.iter().filter(|flow| flow.flow != victim.flow) {
+        let part = victim.share(|key| key.port == root && key.by == flow.flow);
+        assert!(part > 0.1 * at_root, "{}: {part} of {at_root}", run.name(flow.flow));
+    }
+}
+
+/// Switches of many kinds, by name.
+const SWITCHES: [(&str, &str); 11] = [
+    (
+        "pfc",
+        r#"flow_control = "pfc"
+        buffers = { capacity = "60KB", xoff = "30KB", xon = "27KB" }"#,
+    ),
+    (
+        "pause",
+        r#"flow_control = "pause"
+        buffers = { capacity = "60KB", xoff = "30KB", xon = "27KB" }"#,
+    ),
+    (
+        "credits",
+        r#"flow_control = "credits"
+        buffers = { capacity = "20KB" }"#,
+    ),
+    (
+        "few-credits",
+        r#"flow_control = "credits"
+        queueing = "virtual-output"
+        forwarding = "cut-through"
+        header_delay = "100ns"
+        buffers = { capacity = "4KiB" }"#,
+    ),
+    (
+        "shared",
+        r#"flow_control = "pfc"
+        buffer = "shared"
+        shared_size = "100KB"
+        alpha = "1/4"
+        buffers = {}"#,
+    ),
+    (
+        "fifo",
+        r#"flow_control = "pfc"
+        queueing = "input-fifo"
+        buffers = { capacity = "60KB", xoff = "30KB", xon = "27KB" }"#,
+    ),
+    (
+        "virtual-output",
+        r#"flow_control = "pfc"
+        queueing = "virtual-output"
+        buffers = { capacity = "60KB", xoff = "30KB", xon = "27KB" }"#,
+    ),
+    (
+        "combined",
+        r#"flow_control = "pfc"
+        queueing = "combined"
+        output_buffer = "6KB"
+        buffers = { capacity = "60KB", xoff = "30KB", xon = "27KB" }"#,
+    ),
+    (
+        "latency",
+        r#"flow_control = "pfc"
+        pipeline = "700ns"
+        order = "round-robin"
+        buffers = { capacity = "80KB", xoff = "30KB", xon = "27KB" }"#,
+    ),
+    (
+        "lossy",
+        r#"flow_control = "none"
+        buffers = { capacity = "25KB" }"#,
+    ),
+    (
+        "marking",
+        r#"flow_control = "pfc"
+        congestion_point = { name = "ecn", kmin = "5KB", kmax = "20KB", pmax = 0.5 }
+        buffers = { capacity = "80KB", xoff = "50KB", xon = "47KB" }"#,
+    ),
+];
+
+/// A network with flows at random, some with a size and some without, on switches of a kind.
+fn random(seed: u64, kind: &str, switches: &str) -> String {
+    let mut stream = Stream::new(seed, 0, "causes");
+    let mut pick = |below: u64| stream.below(below);
+    let topology = match pick(3) {
+        0 => "topology = \"two-switches\"\n left = 4\n right = 4\n trunks = 1\n trunk = { rate = \"20Gb/s\" }",
+        1 => "topology = \"leaf-spine\"\n leaves = 2\n spines = 2\n hosts_per_leaf = 4",
+        _ => "topology = \"single-switch\"\n hosts = 8",
+    };
+    let spray = if kind != "fifo" && pick(4) == 0 { "multipath = \"spray\"" } else { "" };
+    let lossy = kind == "lossy";
+    let (classes, class) = match pick(3) {
+        0 => ("[[classes]]\nname = \"low\"\n[[classes]]\nname = \"high\"\n", true),
+        _ => ("", false),
+    };
+    let classes = if lossy { classes.replace("\"\n", "\"\nlossless = false\n") } else { classes.to_owned() };
+    let classes = if lossy && !class { "[[classes]]\nname = \"low\"\nlossless = false\n".to_owned() } else { classes };
+    let mut text = format!(
+        "schema_version = 1\n[network]\n{topology}\n{spray}\nlink = {{ rate = \"10Gb/s\", latency = \"500ns\" }}\n\
+         {classes}[[switches]]\n{switches}\n[run]\nduration = \"1ms\"\nwarm_up = \"100us\"\n"
+    );
+    if !lossy && pick(3) == 0 {
+        text.push_str("[[adapters]]\n[[adapters]]\nmatch = \"h7\"\nflow_control = \"pfc\"\nservice = \"2Gb/s\"\n");
+        text.push_str("buffers = { capacity = \"50KB\", xoff = \"20KB\", xon = \"17KB\" }\n");
+    }
+    for number in 0..8 + pick(6) {
+        let from = pick(8);
+        let to = [7, (from + 1 + pick(6)) % 8][pick(2) as usize];
+        let to = if from == to { (to + 1) % 8 } else { to };
+        let kind = match pick(3) {
+            0 => "kind = \"paced\"\nrate = \"3Gb/s\"\ngaps = \"exponential\"".to_owned(),
+            _ => "kind = \"greedy\"".to_owned(),
+        };
+        let size = if pick(4) > 0 { format!("size = \"{}B\"", 100 + pick(60_000)) } else { String::new() };
+        let stop = if pick(8) == 0 { "stop = \"700us\"" } else { "" };
+        let class = ["class = \"low\"", "class = \"high\""][pick(2) as usize];
+        let class = if classes.contains("high") { class } else { "" };
+        let control = match pick(4) {
+            _ if lossy && size.is_empty() => "",
+            0 if lossy => "recovery = \"go-back-n\"",
+            _ if lossy => {
+                "recovery = { name = \"sack\", preset = \"data-centre\" }\nprotocol = { name = \"none\", window = \"16KB\" }"
+            }
+            0 => "acknowledge = {}\nprotocol = { name = \"none\", window = \"16KB\" }",
+            1 => "protocol = { name = \"none\", rate = \"4Gb/s\" }",
+            _ => "",
+        };
+        let start = pick(300);
+        text.push_str(&format!(
+            "[[workloads]]\nname = \"f{number}\"\n{kind}\nfrom = \"h{from}\"\nto = \"h{to}\"\n{size}\n{stop}\n{class}\n\
+             {control}\nstart = \"{start}us\"\n"
+        ));
+    }
+    text
+}
+
+#[test]
+fn causes_add_up_in_networks_of_every_kind_and_no_partitioning_changes_them() {
+    let (mut flows, mut complete) = (0, 0);
+    for (place, (kind, switches)) in (0..).zip(SWITCHES) {
+        for seed in 0..4 {
+            let text = random(100 * place + seed, kind, switches);
+            let run = run(plan(&text));
+            run.assert_conserved();
+            flows += run.causes.len();
+            complete += run.causes.iter().filter(|flow| flow.complete).count();
+            let mut bare = Simulation::build(&run.plan.spec, &BuildOptions::default()).expect("it was built before");
+            let bare = bare.run(&RunLimits::until(Time::ZERO + run.plan.run.duration));
+            assert_eq!(bare.fingerprint, run.summary.fingerprint, "{kind} {seed}");
+            if seed == 0 {
+                for shards in [2, 3] {
+                    let split = run_on(plan(&text), shards, shards);
+                    assert_eq!(split.causes, run.causes, "{kind} {seed} in {shards} shards");
+                }
+            }
+        }
+    }
+    assert!(complete > 200 && flows > 350, "{complete} of {flows} are complete");
+}
+
+#[test]
+fn a_bystander_loses_its_time_to_the_slow_receiver() {
+    let run = run(file("slow-receiver"));
+    run.assert_conserved();
+    let root = run.port("sw1 -> h4");
+    let (bystander, sick) = (run.of("bystander"), run.of("to-the-sick"));
+    let blocked = bystander.share(|key| matches!(key.cause, Cause::Blocking(_)));
+    let charged = |key: &super::ledger::Key| key.cause == Cause::Blocking(Root::Receiver) && key.port == root;
+    let at_root = bystander.share(|key| charged(key) && key.by == sick.flow);
+    assert!(blocked > 0.2 && at_root > 0.9 * blocked, "{blocked} {at_root} {bystander:#?}");
+    assert!(sick.share(charged) > 0.2);
+}
+
+#[test]
+fn the_cause_of_a_deadlock_is_its_cycle() {
+    let run = run(file("ring-deadlock"));
+    run.assert_conserved();
+    assert!(matches!(run.summary.outcome, Outcome::Deadlock(_)), "{:?}", run.summary.outcome);
+    for flow in &run.causes {
+        let cycle = flow.share(|key| key.cause == Cause::Blocking(Root::Cycle));
+        let blocked = flow.share(|key| matches!(key.cause, Cause::Blocking(_)));
+        assert!(cycle > 0.5 * blocked && blocked > 0.3, "{cycle} of {blocked}: {flow:#?}");
+    }
+}
+
+/// Two flows of the same size into one output.
+fn two(classes: &str, low: &str, high: &str) -> Run {
+    let text = format!(
+        r#"
+        schema_version = 1
+        [network]
+        topology = "single-switch"
+        hosts = 3
+        link = {{ rate = "10Gb/s", latency = "500ns" }}
+        {classes}
+        [[switches]]
+        flow_control = "pfc"
+        buffers = {{ capacity = "2MB" }}
+        [[workloads]]
+        name = "low"
+        kind = "greedy"
+        from = "h0"
+        to = "h2"
+        size = "150KB"
+        {low}
+        [[workloads]]
+        name = "high"
+        kind = "greedy"
+        from = "h1"
+        to = "h2"
+        size = "150KB"
+        {high}
+        [run]
+        duration = "1ms"
+        "#
+    );
+    run(plan(&text))
+}
+
+/// A frame of 1500 B with 20 B of overhead at 10 Gb/s.
+const FRAME: u64 = 1_216_000;
+
+#[test]
+fn strict_priority_charges_the_wait_to_the_higher_class() {
+    let classes = "[[classes]]\nname = \"low\"\n[[classes]]\nname = \"high\"";
+    let run = two(classes, "class = \"low\"", "class = \"high\"");
+    run.assert_conserved();
+    let (low, high, out) = (run.of("low"), run.of("high"), run.port("sw0 -> h2"));
+    let contention = |flow: &FlowCauses, by: u32| {
+        let at = |key: &super::ledger::Key| key.cause == Cause::Contention && key.port == out && key.by == by;
+        flow.ledger.iter().filter(|(key, _)| at(key)).map(|(_, span)| span).sum::<u64>()
+    };
+    // All 100 frames of the higher class go first, but for one that had begun; and that is all it waits for.
+    let waited = contention(low, high.flow);
+    assert!((99 * FRAME..=100 * FRAME).contains(&waited), "{waited}");
+    assert!(contention(high, low.flow) <= FRAME);
+    let alone = run.flows[low.flow as usize].alone.expect("it has a size").as_picos();
+    assert_eq!(low.ledger.total() - waited, alone, "{low:#?}");
+}
+
+#[test]
+fn two_equal_flows_wait_for_each_other_and_the_rest_is_the_time_alone() {
+    let run = two("", "", "");
+    run.assert_conserved();
+    for (flow, other) in [("low", "high"), ("high", "low")].map(|(a, b)| (run.of(a), run.of(b))) {
+        let waited: u64 = flow.ledger.iter().filter(|(key, _)| key.cause != Cause::Path).map(|(_, span)| span).sum();
+        let by = flow.share(|key| key.cause == Cause::Contention && key.by == other.flow);
+        assert_eq!(waited, (by * flow.ledger.total() as f64).round() as u64, "{flow:#?}");
+        assert!(waited >= 98 * FRAME, "{waited}");
+        let alone = run.flows[flow.flow as usize].alone.expect("it has a size").as_picos();
+        assert_eq!(flow.ledger.total() - waited, alone, "{flow:#?}");
+    }
+}
+
+/// Removing what is to blame gives back what was charged.
+#[test]
+fn without_the_culprits_the_victim_gains_what_was_charged_to_their_root() {
+    let text = std::fs::read_to_string(format!("{}/../../scenarios/victim.toml", env!("CARGO_MANIFEST_DIR")));
+    let text = text.expect("it is there").replace("to = \"h5\"", "to = \"h5\"\nsize = \"1MB\"");
+    let with = run(plan(&text));
+    with.assert_conserved();
+    let victim = with.of("victim");
+    let root = with.port("sw1 -> h6");
+    let charged: u64 = victim
+        .ledger
+        .iter()
+        .filter(|(key, _)| key.port == root || key.cause == Cause::Contention)
+        .map(|(_, span)| span)
+        .sum();
+    let without = text.replace("from = [\"h0\", \"h1\", \"h3\", \"h4\"]", "from = [\"h0\"]\nstop = \"1ns\"");
+    let without = run(plan(&without));
+    let gained = victim.ledger.total() - without.of("victim").ledger.total();
+    // On the trunk, which is four times as fast, the victim's frames take a quarter of the time that they take on its own
+    // link. Without the culprits that link is what limits it: it gains a little less than was charged.
+    let ratio = charged as f64 / gained as f64;
+    assert!((1.0..1.2).contains(&ratio), "charged {charged} ps, gained {gained} ps: {victim:#?}");
+}

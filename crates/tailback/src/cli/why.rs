@@ -1,0 +1,134 @@
+//! `why`: which links and which flows made flows slow.
+
+use super::arguments::Why;
+use super::console::{self, RunProgress};
+use super::exit::Exit;
+use super::run::say;
+use super::{INTERRUPT, deadline};
+use results::Results;
+use scenario::load;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use study::why::{CauseAnswer, FlowAnswer, Question, WhyError, span, why as answer};
+use study::{Existing, Options, Recording, cores, execute, usual_place};
+
+/// Flows that are shown unless a number is given.
+const WORST: usize = 10;
+/// Causes of a flow that its table shows.
+const MOST_CAUSES: usize = 12;
+/// Flows to blame that a line of a table names.
+const MOST_NAMES: usize = 4;
+
+/// `tailback why`
+pub fn why(arguments: &Why) -> Exit {
+    if let Err(exit) = deadline::start(arguments.limit.time_limit) {
+        return exit;
+    }
+    let directory = match recorded(arguments) {
+        Ok(directory) => directory,
+        Err(exit) => return exit,
+    };
+    let question = match (&arguments.flow, &arguments.link) {
+        (Some(name), _) => Question::Flow(name.clone()),
+        (None, Some(link)) => Question::Link(link.clone()),
+        (None, None) => Question::Worst(arguments.worst.unwrap_or(WORST)),
+    };
+    let answers = Results::open(&directory).map_err(WhyError::Results).and_then(|it| answer(&it, &question));
+    let answers = match answers {
+        Ok(answers) => answers,
+        Err(WhyError::Results(error)) => {
+            console::error(&error.to_string());
+            return Exit::refusal(&error);
+        }
+        Err(WhyError::Nothing(text)) => {
+            console::error(&text);
+            return Exit::BadInput;
+        }
+    };
+    if arguments.json {
+        let flows: Vec<Value> = answers.iter().map(FlowAnswer::record).collect();
+        console::print(&format!("{:#}\n", json!({ "flows": flows })));
+    } else if answers.is_empty() {
+        console::print("no flow lost time there\n");
+    } else {
+        console::print(&text(&answers));
+    }
+    Exit::Success
+}
+
+/// The results that are asked; a scenario file is run first.
+fn recorded(arguments: &Why) -> Result<PathBuf, Exit> {
+    let Why { what, set, threads, json, .. } = arguments;
+    if what.is_dir() {
+        if set.is_empty() {
+            return Ok(what.clone());
+        }
+        console::error(&format!("{}: --set works on scenario files only; these results are recorded", what.display()));
+        return Err(Exit::BadInput);
+    }
+    let mut plan = load(what, set).map_err(|errors| console::problems(&errors))?;
+    plan.probes.causes = true;
+    let record = Recording { out: usual_place(&plan.name), existing: Existing::NextName };
+    let options = Options {
+        threads: threads.or(plan.run.threads).unwrap_or_else(cores),
+        interrupt: &INTERRUPT,
+        time_up: Some(&deadline::TIME_UP),
+        record: Some(&record),
+        capture: None,
+    };
+    let progress = RunProgress::new(plan.run.duration, *json);
+    let execution = execute(&plan, &options, |seen| {
+        deadline::running();
+        progress.see(seen);
+    });
+    progress.end();
+    let execution = execution.map_err(|error| say(&error))?;
+    if execution.report.outcome == fabric::Outcome::Interrupted {
+        return Err(Exit::Interrupted);
+    }
+    let directory = execution.recorded.unwrap_or(record.out);
+    if !json {
+        console::note(&format!("results in {}", directory.display()));
+        if execution.report.outcome != fabric::Outcome::Finished {
+            console::note(&format!("the run ended with outcome {}", execution.measures.outcome));
+        }
+    }
+    Ok(directory)
+}
+
+fn text(answers: &[FlowAnswer]) -> String {
+    let mut text = String::new();
+    for answer in answers {
+        text.push_str(&answer.sentence());
+        text.push('\n');
+    }
+    for answer in answers {
+        text.push_str(&format!("\n{}, {}\n", answer.name, span(answer.picoseconds)));
+        let rows: Vec<Vec<String>> = answer.causes.iter().take(MOST_CAUSES).map(|it| line(answer, it)).collect();
+        text.push_str(&console::table(&["cause", "at", "through", "by", "time", "of time", "of loss"], &rows));
+        let rest = answer.causes.len().saturating_sub(MOST_CAUSES);
+        if rest > 0 {
+            text.push_str(&format!("and {rest} more; --json shows all\n"));
+        }
+    }
+    text
+}
+
+fn line(answer: &FlowAnswer, cause: &CauseAnswer) -> Vec<String> {
+    let kind = match &cause.root {
+        Some(root) => format!("{} by {root}", cause.cause),
+        None => cause.cause.clone(),
+    };
+    let shown = cause.by.len().min(MOST_NAMES);
+    let more = if cause.by.len() > shown { format!(" and {} more", cause.by.len() - shown) } else { String::new() };
+    let percent = |share: f64| format!("{:.1} %", share * 100.0);
+    vec![
+        kind,
+        cause.link.clone().unwrap_or_default(),
+        cause.via.clone().filter(|via| Some(via) != cause.link.as_ref()).unwrap_or_default(),
+        format!("{}{more}", cause.by[..shown].join(", ")),
+        span(cause.picoseconds),
+        percent(cause.picoseconds as f64 / answer.picoseconds.max(1) as f64),
+        cause.share_of_loss.map(percent).unwrap_or_default(),
+    ]
+}
