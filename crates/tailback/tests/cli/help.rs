@@ -2,7 +2,7 @@
 
 use crate::program::Scratch;
 
-const COMMANDS: [&str; 24] = [
+const COMMANDS: [&str; 25] = [
     "run",
     "check",
     "routes",
@@ -14,6 +14,7 @@ const COMMANDS: [&str; 24] = [
     "reproduce",
     "stability",
     "pcap",
+    "why",
     "report",
     "plot",
     "diff",
