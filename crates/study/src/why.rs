@@ -22,7 +22,7 @@ const MOST_NAMES: usize = 6;
 /// The flows that are asked about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Question {
-    /// The flows that lost most, so many.
+    /// The flows that lost most, so many: time, or throughput against their fair share.
     Worst(usize),
     /// The flows whose names match a pattern.
     Flow(String),
@@ -275,7 +275,7 @@ pub fn why(results: &Results, question: &Question) -> Result<Vec<FlowAnswer>, Wh
         rows.iter().map(|(&flow, rows)| (flow, tables.answer(flow, rows))).collect();
     match question {
         Question::Worst(count) => {
-            answers.sort_by_key(|(flow, answer)| (Reverse(answer.lost_picoseconds), *flow));
+            answers.sort_by_key(|(flow, answer)| (Reverse(answer.harm()), *flow));
             answers.truncate(*count);
         }
         Question::Link(_) => answers.sort_by_key(|(flow, _)| (Reverse(lost_to[flow]), *flow)),
@@ -299,6 +299,15 @@ impl FlowAnswer {
     #[must_use]
     pub fn lost_rate(&self) -> Option<f64> {
         self.rates.map(|(fair, goodput)| (fair - goodput).max(0.0))
+    }
+
+    /// How much it was slowed, in picoseconds: the time that it lost; of a flow with a fair share, the part of its time
+    /// that corresponds to the part of the share that it lost.
+    fn harm(&self) -> u64 {
+        match (self.rates, self.lost_rate()) {
+            (Some((fair, _)), Some(lost)) if fair > 0.0 => (self.picoseconds as f64 * lost / fair) as u64,
+            _ => self.lost_picoseconds,
+        }
     }
 
     /// One sentence.
