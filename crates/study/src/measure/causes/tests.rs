@@ -1,3 +1,5 @@
+//! Conservation over random networks, analytic cases, known roots and a counterfactual.
+
 use super::ledger::{Cause, Root};
 use super::{Causes, FlowCauses, followed};
 use fabric::record::{Recorder, RecorderSpec, drain, drain_before, finish};
