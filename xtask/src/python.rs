@@ -1,4 +1,5 @@
-//! Other people's readers: results read with pandas, polars and DuckDB, and every value compared with the CSV export.
+//! Python: results read with pandas, polars and DuckDB, every value compared with the CSV export; and the package
+//! `tailback`, built and tried with the same readers.
 //!
 //! They live in a virtual environment under the target directory and nowhere else. Without Python there is nothing to
 //! try them with; that is said, and on a machine that calls itself CI it is a failure.
@@ -19,14 +20,21 @@ enum Trouble {
     Wrong(String),
 }
 
-/// Records a run with the program as it is built now, and has it read.
+/// Fetches what the check needs. What goes wrong, the check says.
+pub fn prepare() {
+    let _ = environment(&target());
+}
+
+/// Records a run with the program as it is installed, and has it read.
 pub fn check() -> Result<(), String> {
+    crate::run("cargo", &["build", "--release", "--locked", "-p", "tailback"])?;
     let target = target();
     let tried = environment(&target).map_err(Trouble::Missing).and_then(|python| {
         SCENARIOS.into_iter().try_for_each(|scenario| {
             let results = target.join("python-check").join(scenario);
             record(scenario, &results).and_then(|()| read(&python, &results)).map_err(Trouble::Wrong)
-        })
+        })?;
+        package(&python).map_err(Trouble::Wrong)
     });
     match tried {
         Ok(()) => Ok(()),
@@ -73,10 +81,32 @@ fn environment(target: &Path) -> Result<PathBuf, String> {
 /// Runs a scenario into a results directory, with its tables as CSV.
 fn record(scenario: &str, results: &Path) -> Result<(), String> {
     let (file, out) = (format!("scenarios/{scenario}.toml"), results.to_string_lossy());
-    // The profile of the tests, so that nothing is compiled twice.
-    let cargo = ["run", "--quiet", "--locked", "--profile", "test", "-p", "tailback", "--bin", "tailback", "--"];
     let tailback = ["run", &file, "--quiet", "--csv", "--overwrite", "--out", &out];
-    crate::run("cargo", &[&cargo[..], &tailback].concat())
+    crate::run(&target().join("release/tailback").to_string_lossy(), &tailback)
+}
+
+/// Builds the package and runs its tests.
+fn package(python: &Path) -> Result<(), String> {
+    let (target, here) = (target(), std::env::current_dir().map_err(|error| error.to_string())?);
+    let python = here.join(python);
+    // pip calls maturin by its name.
+    let own = python.parent().map(Path::to_path_buf).unwrap_or_default();
+    let others = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::join_paths([own].into_iter().chain(std::env::split_paths(&others)));
+    let path = path.map_err(|error| error.to_string())?;
+    let tried = |arguments: &[&str]| {
+        eprintln!("> {} {}", python.display(), arguments.join(" "));
+        let status = Command::new(&python)
+            .args(arguments)
+            .env("PATH", &path)
+            .env("TAILBACK", here.join(&target).join("release/tailback"))
+            .status()
+            .map_err(|error| format!("{}: {error}", python.display()))?;
+        if status.success() { Ok(()) } else { Err(format!("python {}: {status}", arguments.join(" "))) }
+    };
+    let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-build-isolation", "--no-deps"];
+    tried(&[&pip[..], &["--config-settings=build-args=--locked", "./python"]].concat())?;
+    tried(&["-m", "pytest", "--quiet", "-p", "no:cacheprovider", "python/tests"])
 }
 
 /// Has the results read. The script says what it has compared; its last line is the verdict.

@@ -53,7 +53,7 @@ struct Slot {
 }
 
 /// The pending alarms of one shard.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Alarms {
     slots: Vec<Slot>,
     heads: [u32; BUCKETS],

@@ -18,7 +18,7 @@ pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// What a model acts with: its alarms and its way to other shards.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Context<M> {
     /// The shard's alarms.
     pub alarms: Alarms,

@@ -42,7 +42,7 @@ pub trait Model: Send {
 }
 
 /// A part of the model with its own alarms.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Shard<M: Model> {
     /// The simulated part.
     pub model: M,

@@ -4,7 +4,7 @@
 //! costs the same few instructions each, however many there are.
 
 /// Numbers below a bound fixed at the start.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct NumberSet {
     /// A bit per number.
     fine: Vec<u64>,

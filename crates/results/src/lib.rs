@@ -58,7 +58,9 @@ pub use ending::write_ending;
 pub use error::ResultsError;
 pub use error::remedy;
 pub use hash::{Hashing, hash_of, hash_of_file};
-pub use manifest::{COMMIT, FileRecord, Input, Manifest, OutcomeRecord, SCHEMA_VERSION, TableRecord, VERSION, hex};
+pub use manifest::{
+    COMMIT, FileRecord, Input, Manifest, OutcomeRecord, SCHEMA_VERSION, TableRecord, VERSION, hex, totals_map,
+};
 pub use ownership::{
     CAPTURE_FILE, CSV_FOLDER, EXPECTATIONS_FILE, PLOTS_FOLDER, REPORT_FILE, remove_listed, remove_result,
 };

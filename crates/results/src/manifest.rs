@@ -213,7 +213,9 @@ pub struct Manifest {
     pub files: Option<Vec<FileRecord>>,
 }
 
-fn totals_map(totals: &Totals) -> Map<String, Value> {
+/// Returns the sums of a run by name.
+#[must_use]
+pub fn totals_map(totals: &Totals) -> Map<String, Value> {
     let Totals {
         hops,
         made_frames,

@@ -81,6 +81,6 @@ pub use paper::{
 pub use {results, scenario};
 
 pub use run::{
-    Captured, Draft, Execution, Existing, Options, Recording, StudyError, Volume, assist, cores, execute,
+    Captured, Draft, Execution, Existing, Options, Recording, Session, StudyError, Volume, assist, cores, execute,
     execute_among, execute_with, explain_loss, file_name, load_recorded, recorder_spec, slug, usual_place,
 };

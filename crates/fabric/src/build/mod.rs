@@ -72,7 +72,8 @@ impl RankOf {
     pub const ALONE: RankOf = RankOf { rank: 0, count: 1 };
 }
 
-/// What building yields beside the shards.
+/// What building yields.
+#[derive(Clone)]
 pub(crate) struct Built<P: Probe> {
     /// The shards of this rank.
     pub(crate) shards: Vec<Shard<Network<P>>>,

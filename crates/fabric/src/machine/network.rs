@@ -26,7 +26,7 @@ use std::sync::Arc;
 use units::{Rate, Span, Stream, Time};
 
 /// What crosses shards.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Message {
     /// A frame is on its way to that port of the receiving shard.
     Frame {
@@ -148,7 +148,7 @@ pub(crate) enum Device {
 }
 
 /// A host or switch of the shard.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub(crate) device: Device,
     pub(crate) first_port: u32,
@@ -171,7 +171,7 @@ pub(crate) enum Action {
 }
 
 /// A switch of the shard.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Switch {
     /// Position of its kind in [`NetworkPlan::switches`].
     pub(crate) kind: u32,
@@ -202,7 +202,7 @@ pub(crate) struct Switch {
 }
 
 /// One shard of a network.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Network<P> {
     pub(crate) plan: Arc<NetworkPlan>,
     pub(crate) numbers: Numbers,

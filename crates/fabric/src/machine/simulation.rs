@@ -184,7 +184,9 @@ impl FlowSummary {
 
 engine::encoded!(struct FlowSummary { started, made_frames, received_bytes, received_frames, marked_frames, notices, completed, last_received, lost_frames, retransmitted_frames, retransmitted_bytes, timeouts, negative_acknowledgements, duplicate_frames, duplicate_bytes, rejected_frames, rejected_bytes, out_of_order_frames, congestion_notifications, acknowledged, alone, until_known, ended });
 
-/// A network and its traffic, or the part of it that is on one rank, ready to run.
+/// A network and its traffic, or the part of it that is on one rank, ready to run. A clone goes on from the same instant by
+/// itself, and ends as the original would.
+#[derive(Clone)]
 pub struct Simulation<P: Probe = NoProbe> {
     built: Built<P>,
     rank: RankOf,

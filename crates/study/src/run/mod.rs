@@ -1,7 +1,7 @@
 //! Execution of one plan: building, running, measuring, recording.
 //!
-//! [`execute()`] does all of it of it; the other files name the results, bound their size, describe the network to readers
-//! of the results, and load the plan of a recorded run again.
+//! [`execute()`] does all of it; the other files name the results, bound their size, describe the network to readers
+//! of the results, and load the plan of a recorded run again. A [`Session`] runs in steps.
 
 pub(crate) mod execute;
 #[cfg(test)]
@@ -11,6 +11,7 @@ pub(crate) mod names;
 mod network;
 mod ranks;
 mod recorded_plan;
+mod session;
 pub(crate) mod volume;
 
 pub use execute::{
@@ -21,4 +22,5 @@ pub use loss::explain_loss;
 pub use names::{file_name, slug, usual_place};
 pub use ranks::assist;
 pub use recorded_plan::load_recorded;
+pub use session::Session;
 pub use volume::Volume;

@@ -24,7 +24,7 @@ pub struct Extension {
 engine::encoded!(struct Extension { stamp, host_delay, number, count, blocks });
 
 /// The extensions of a shard's frames.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Extensions {
     entries: Vec<Extension>,
     free: Vec<u32>,

@@ -9,7 +9,7 @@ use super::Frame;
 pub(crate) const NIL: u32 = u32::MAX;
 
 /// All frames of a shard.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Pool {
     frames: Vec<Frame>,
     free: u32,

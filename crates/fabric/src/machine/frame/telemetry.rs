@@ -25,7 +25,7 @@ pub(crate) fn stamp(((at, queue), (sent, rate)): Hop) -> Stamp {
 }
 
 /// The stamps of a shard's frames.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Telemetry {
     /// By place in the pool.
     of_frames: Vec<Vec<Stamp>>,

@@ -23,7 +23,7 @@ pub(crate) struct Before {
 }
 
 /// Frames that a source has made one after the other, with nothing but gaps between them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Run {
     before: Before,
     /// When the first of them was made.
@@ -32,7 +32,7 @@ struct Run {
 }
 
 /// See the module.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Deferred {
     runs: VecDeque<Run>,
     /// When the next frame of the last run is due; nothing if something came between.

@@ -32,11 +32,11 @@ fn span_of(bits: u64, rate: Rate) -> Span {
 }
 
 /// When the frames that are not settled started, in order.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Starts(VecDeque<Time>);
 
 /// See the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Flow {
     /// Number in the network.
     pub(crate) number: u32,

@@ -20,7 +20,7 @@ use engine::IndexedHeap;
 use transport::Puller;
 
 /// See the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Host {
     /// Number among the hosts of the network.
     pub(crate) number: u32,

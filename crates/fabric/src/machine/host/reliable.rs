@@ -14,7 +14,7 @@ use transport::{Block, Blocks, Meaning, Next, Progress, Reply, Sender, Sending, 
 use units::{Bytes, Span, Stream, Time};
 
 /// See the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Reliable {
     pub(crate) sender: Sending,
     /// Number and length of the last frame of a finite flow, once it has been sent: all others have the flow's size.

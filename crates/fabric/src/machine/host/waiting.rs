@@ -38,7 +38,7 @@ struct Edge {
 }
 
 /// The flows of a shard that wait for others.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct WaitingFlows {
     /// Ascending by slot.
     waiters: Vec<Waiter>,

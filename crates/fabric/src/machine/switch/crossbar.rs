@@ -17,7 +17,7 @@ use units::{Bytes, Time, Wire};
 pub(crate) const MAX_PORTS: usize = 128;
 
 /// Who waits for whom in one switch.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Crossbar {
     ports: usize,
     /// Virtual output queues: (output, class, input). Empty with input FIFOs, which use the inputs' lanes.

@@ -24,7 +24,7 @@ struct Place {
 }
 
 /// The occupants of a switch's input buffers.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Occupancy {
     /// By (input, class).
     cells: Vec<Vec<Occupant>>,

@@ -10,7 +10,7 @@ use crate::machine::network::Network;
 use crate::observe::probe::Probe;
 
 /// The turns of one switch.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Turns {
     order: Order,
     /// By (output, class): the destination served last.

@@ -10,7 +10,7 @@ use crate::observe::probe::Probe;
 use units::{Stream, Time};
 
 /// How a switch chooses among equal paths.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum PathChoice {
     /// The shortest queue, for every frame.
     Adaptive,
@@ -21,7 +21,7 @@ pub(crate) enum PathChoice {
 }
 
 /// The table of flowlets of a switch.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Flowlets {
     spec: FlowletSpec,
     /// When the last frame of each entry came, and the output that it took.

@@ -25,7 +25,7 @@ use units::Time;
 pub(crate) const OWN: u16 = u16::MAX;
 
 /// A switch's congestion point and what is counted for it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct CongestionPointState {
     pub(crate) point: Option<Point>,
     sight: Sight,

@@ -7,7 +7,7 @@ use congestion::point::View;
 use units::Time;
 
 /// What is counted for a congestion point, by (output, class).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Sight {
     /// Data frames that wait.
     pub(super) waiting: Vec<u32>,

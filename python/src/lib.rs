@@ -1,0 +1,34 @@
+//! The compiled part of the Python package `tailback`; `tailback/__init__.py` is its face.
+//!
+//! Nothing is computed here: arguments are converted, a study of the library is called, its documents are handed over.
+
+#![allow(missing_docs)]
+
+mod error;
+mod grid;
+mod json;
+mod result;
+mod scenario;
+mod session;
+mod table;
+mod watch;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+fn _tailback(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("TailbackError", py.get_type::<error::TailbackError>())?;
+    module.add("ScenarioError", py.get_type::<error::ScenarioError>())?;
+    module.add("ResultsError", py.get_type::<error::ResultsError>())?;
+    module.add_class::<scenario::Scenario>()?;
+    module.add_class::<result::Result>()?;
+    module.add_class::<session::Simulation>()?;
+    module.add_class::<table::Table>()?;
+    module.add_function(wrap_pyfunction!(result::open_result, module)?)?;
+    module.add_function(wrap_pyfunction!(result::pictures, module)?)?;
+    module.add_function(wrap_pyfunction!(grid::sweep, module)?)?;
+    module.add_function(wrap_pyfunction!(grid::compare, module)?)?;
+    module.add_function(wrap_pyfunction!(grid::report_html, module)?)
+}

@@ -1,0 +1,149 @@
+"""Results of runs."""
+
+import os
+import shutil
+from collections.abc import Mapping
+from html import escape
+
+from . import _tailback
+from ._table import Table
+
+
+class Tables(Mapping):
+    """The tables of a result by name. Each is read when it is used."""
+
+    def __init__(self, inner):
+        self._inner = inner
+
+    def __getitem__(self, name):
+        return Table(self._inner._table(name))
+
+    def __iter__(self):
+        return iter(self._inner._table_names())
+
+    def __len__(self):
+        return len(self._inner._table_names())
+
+    def __contains__(self, name):
+        return name in self._inner._table_names()
+
+    def __repr__(self):
+        return f"<tailback.Tables {', '.join(self)}>"
+
+
+class Picture:
+    """A picture. A notebook shows it; `save` writes it."""
+
+    def __init__(self, kind, svg, png):
+        self.kind, self.svg, self.png = kind, svg, png
+
+    def _repr_svg_(self):
+        return self.svg
+
+    def __repr__(self):
+        return f"<tailback.Picture {self.kind}>"
+
+    def save(self, path):
+        """Writes the picture; the ending of the path says how: .svg or .png."""
+        path = os.fspath(path)
+        if path.endswith(".svg"):
+            with open_file(path, "w", encoding="utf-8") as file:
+                file.write(self.svg)
+        elif path.endswith(".png"):
+            with open_file(path, "wb") as file:
+                file.write(self.png)
+        else:
+            raise ValueError(f"{path}: a picture ends in .svg or .png")
+
+
+class Report:
+    """A report: one page that needs nothing else. A notebook shows it; `save` writes it."""
+
+    def __init__(self, html):
+        self.html = html
+
+    def _repr_html_(self):
+        page = escape(self.html, quote=True)
+        return f'<iframe srcdoc="{page}" style="width: 100%; height: 800px; border: 0"></iframe>'
+
+    def __repr__(self):
+        return f"<tailback.Report of {len(self.html)} characters>"
+
+    def save(self, path):
+        """Writes the page as a file."""
+        with open_file(path, "w", encoding="utf-8") as file:
+            file.write(self.html)
+
+
+class Result:
+    """The result of a run."""
+
+    def __init__(self, inner):
+        self._inner = inner
+        self._summary = None
+
+    @property
+    def outcome(self):
+        """How the run ended, in one word: "finished", "deadlock", "stalled", "loss", "limit" or "interrupted"."""
+        return self._inner.outcome
+
+    @property
+    def fingerprint(self):
+        """Equal for equal runs, on any number of threads."""
+        return self._inner.fingerprint
+
+    @property
+    def summary(self):
+        """What `tailback run --json` prints, as a dictionary."""
+        if self._summary is None:
+            self._summary = self._inner.summary
+        return self._summary
+
+    @property
+    def directory(self):
+        """Where the tables are; None if the run was not recorded."""
+        return self._inner.directory
+
+    @property
+    def tables(self):
+        """The tables by name, such as `result.tables["flows"]`."""
+        return Tables(self._inner)
+
+    def __repr__(self):
+        return repr(self._inner)
+
+    def plot(self, kind="throughput", most=10, scale=2.0):
+        """Draws a picture, such as "throughput", "queues" or "pauses"; `tailback.pictures()` lists them.
+
+        Returns None if the result has nothing to draw.
+        """
+        drawn = self._inner._plot(kind, most, scale)
+        return None if drawn is None else Picture(kind, *drawn)
+
+    def report(self):
+        """Makes the report."""
+        return Report(self._inner._report())
+
+    def save(self, path):
+        """Copies the result to a directory, which must not exist: the same as `tailback run --out` writes."""
+        if self.directory is None:
+            raise _tailback.ResultsError("this run was not recorded: run the scenario with record=True")
+        path = os.fspath(path)
+        if os.path.lexists(path):
+            raise _tailback.ResultsError(f"{path} exists: give another path")
+        part = f"{path}.partial-{os.getpid()}"
+        try:
+            shutil.copytree(self.directory, part)
+            os.rename(part, path)
+        except BaseException:
+            shutil.rmtree(part, ignore_errors=True)
+            raise
+        return path
+
+
+open_file = open
+
+
+def open(directory):  # noqa: A001: tailback.open reads well.
+    """Opens the recorded result of a run."""
+    return Result(_tailback.open_result(os.fspath(directory)))

@@ -1,0 +1,53 @@
+"""Values as TOML, for scenarios and overrides that are Python objects."""
+
+import json
+import math
+
+
+def value(of):
+    """Returns a Python value as an inline TOML value."""
+    if isinstance(of, bool):
+        return "true" if of else "false"
+    if isinstance(of, int):
+        return str(of)
+    if isinstance(of, float):
+        if not math.isfinite(of):
+            raise ValueError(f"{of} is no value of a scenario")
+        return repr(of)
+    if isinstance(of, str):
+        # A JSON string is a TOML string, but for characters outside of the basic plane, which stay as they are.
+        return json.dumps(of, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(of, dict):
+        return "{ " + ", ".join(f"{key(name)} = {value(item)}" for name, item in of.items()) + " }"
+    if isinstance(of, (list, tuple)):
+        return "[" + ", ".join(value(item) for item in of) + "]"
+    if hasattr(of, "item"):  # A scalar of NumPy.
+        return value(of.item())
+    raise TypeError(f"a {type(of).__name__} is no value of a scenario: give text, a number, a list or a dictionary")
+
+
+def key(name):
+    """Returns the name of a key, quoted where it must be."""
+    if not isinstance(name, str):
+        raise TypeError(f"the key {name!r} is no text")
+    bare = name and all(letter.isascii() and (letter.isalnum() or letter in "-_") for letter in name)
+    return name if bare else json.dumps(name, ensure_ascii=False)
+
+
+def document(of):
+    """Returns a dictionary as a TOML document, one line per key."""
+    return "".join(f"{key(name)} = {value(item)}\n" for name, item in of.items())
+
+
+def override(of):
+    """Returns a value as `--set` takes it: text as it is, anything else as TOML."""
+    return of if isinstance(of, str) else value(of)
+
+
+def overrides(of):
+    """Returns a dictionary of keys and values as a list of `key=value`."""
+    if of is None:
+        return []
+    if not isinstance(of, dict):
+        raise TypeError('set is a dictionary such as {"network.hosts": 8}')
+    return [f"{path}={override(item)}" for path, item in of.items()]
