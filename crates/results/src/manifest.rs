@@ -76,6 +76,7 @@ impl From<&Outcome> for OutcomeRecord {
                     let cause = match root.cause {
                         fabric::StallCause::DeadReceiver => "dead-receiver",
                         fabric::StallCause::FailedCable => "failed-cable",
+                        fabric::StallCause::LostReceipts => "lost-receipts",
                     };
                     json!({ "node": root.node, "output": root.output, "peer": root.peer, "cause": cause })
                 };
@@ -86,6 +87,7 @@ impl From<&Outcome> for OutcomeRecord {
                     "roots": roots,
                     "waiting_flows": stall.waiting,
                     "awaited": stall.awaited,
+                    "futile_flows": stall.futile,
                 });
                 ("stalled", stall.to_string(), details)
             }

@@ -348,7 +348,7 @@ impl<P: Probe> Simulation<P> {
             (None, Some(outcome), _) => outcome,
             (None, None, End::Interrupted) => Outcome::Interrupted,
             (None, None, End::Until | End::Quiet | End::Stopped) if limits.watchdog => {
-                match self.judge(ranks, &self.models().collect::<Vec<_>>(), report.now, Movement::UNKNOWN) {
+                match self.judge_end(ranks, report.now) {
                     Some(Rest::Deadlock(deadlock)) => Outcome::Deadlock(deadlock),
                     Some(Rest::Stall(stall)) => Outcome::Stalled(stall),
                     None => Outcome::Finished,
@@ -369,11 +369,22 @@ impl<P: Probe> Simulation<P> {
     /// Whether frames wait that can never move again, given the movement since the last inspection. All ranks take part,
     /// and have the same answer.
     fn judge(&self, ranks: &mut dyn Ranks, models: &[&Network<P>], at: Time, since: Movement) -> Option<Rest> {
+        self.part(ranks, models).judge(ranks, at, since, &|node| self.names[node as usize].clone())
+    }
+
+    /// The same at the end of a run, when also retransmissions in vain do not count as movement.
+    fn judge_end(&self, ranks: &mut dyn Ranks, at: Time) -> Option<Rest> {
+        let models: Vec<&Network<P>> = self.models().collect();
+        let (part, name) = (self.part(ranks, &models), |node: u32| self.names[node as usize].clone());
+        part.judge(ranks, at, Movement::UNKNOWN, &name).or_else(|| part.judge_futile(ranks, at, &name))
+    }
+
+    /// The shards of this rank, and what the far ends of their cables are like.
+    fn part<'a>(&'a self, ranks: &mut dyn Ranks, models: &'a [&'a Network<P>]) -> Part<'a, P> {
         let Built { bounds, plan, port_at, .. } = &self.built;
         let rank_of = |port: u32| bounds.partition_point(|&first| first <= port_at[port as usize].0) - 1;
         let elsewhere = ends_elsewhere(ranks, plan, models, rank_of);
-        let part = Part { plan, models, first: bounds[ranks.rank()], port_at, elsewhere, still: Cell::default() };
-        part.judge(ranks, at, since, &|node| self.names[node as usize].clone())
+        Part { plan, models, first: bounds[ranks.rank()], port_at, elsewhere, still: Cell::default() }
     }
 
     /// Who is held back by whom at this instant, from the roots outwards.

@@ -27,10 +27,30 @@ pub(crate) struct Reliable {
     pub(crate) bytes: u64,
     /// How often its timer expired.
     pub(crate) timeouts: u64,
+    /// Its last timeouts, if nothing became known between them.
+    pub(crate) barren: Barren,
     /// Its frames announce what it wants to send.
     announces: bool,
     /// When it knew that all of a finite flow has arrived.
     pub(crate) known: Option<Time>,
+}
+
+/// Timeouts in a row between which a source has learned of no arrival and has sent nothing for the first time.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Barren {
+    pub(crate) timeouts: u32,
+    /// When the last of them was, and the one before.
+    pub(crate) last: Time,
+    before: Time,
+    /// What was acknowledged and what was sent then.
+    state: (u64, u64),
+}
+
+impl Barren {
+    /// Since when it has waited in vain for at least as long as between its last two timeouts.
+    pub(crate) fn since(&self, now: Time) -> Time {
+        if now.saturating_since(self.last) >= self.last.saturating_since(self.before) { self.last } else { self.before }
+    }
 }
 
 impl Reliable {
@@ -41,7 +61,17 @@ impl Reliable {
         let stream = Stream::new(adapter.seed, u64::from(adapter.flow), "retransmission");
         let announces = spec.reaction.pulling().is_some_and(|pulling| pulling.demand == Demand::Announced);
         let known = None;
-        Some(Reliable { sender, last: None, stream, frames: 0, bytes: 0, timeouts: 0, announces, known })
+        Some(Reliable {
+            sender,
+            last: None,
+            stream,
+            frames: 0,
+            bytes: 0,
+            timeouts: 0,
+            barren: Barren::default(),
+            announces,
+            known,
+        })
     }
 }
 
@@ -297,6 +327,12 @@ impl<P: Probe> Network<P> {
     pub(crate) fn on_retransmission_timer(&mut self, now: Time, host: u32, slot: u32, ctx: &mut Ctx) {
         let Some(reliable) = &mut self.flows[slot as usize].reliable else { return };
         if reliable.sender.deadline().is_some_and(|at| at <= now) {
+            let state = (reliable.sender.acknowledged(), reliable.sender.sent());
+            if reliable.barren.timeouts == 0 || reliable.barren.state != state {
+                reliable.barren = Barren { timeouts: 0, last: now, before: now, state };
+            }
+            let Barren { timeouts, last, .. } = reliable.barren;
+            reliable.barren = Barren { timeouts: timeouts + 1, last: now, before: last, state };
             let progress = reliable.sender.on_deadline(now);
             self.learn_of_loss(now, slot, progress.loss);
             self.settle_flow(now, host, slot, ctx);

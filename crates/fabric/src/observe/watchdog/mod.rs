@@ -3,20 +3,21 @@
 //! An input buffer is closed while its sender obeys it and nothing is on its way that could change that: the sender is
 //! paused and the buffer wants it so, or the sender's next frame has no credits and none are coming. A closed buffer
 //! waits for the outputs its frames want; an output waits for the buffer at its far end, if that is closed.
-//! Following this from the buffers whose outputs do move, outwards, gives the tree of congestion. What cannot be
-//! reached that way can never move again; a circle in it is a deadlock, and neither refreshed pauses nor traffic
-//! elsewhere count as progress.
+//! Following this from the buffers whose outputs do move, outwards, gives the tree of congestion, see [`opening`]. What
+//! cannot be reached that way can never move again; a circle in it is a deadlock, and neither refreshed pauses nor
+//! traffic elsewhere count as progress.
 //!
 //! This look errs on one side only: whatever might let a frame go counts as letting it go, so nothing that it calls a
 //! deadlock moves again. What it therefore misses is found when a class comes to rest: see [`rest`]. Other classes may
 //! go on for ever, as when a source sends copies because its acknowledgements are stuck.
 
 pub(crate) mod far;
+mod futile;
 mod moves;
+mod opening;
 pub(crate) mod rest;
 
-use crate::build::plan::{Hold, NetworkPlan, Rule, Shared, WaitingRoom};
-use crate::describe::spec::BypassReading;
+use crate::build::plan::{Hold, NetworkPlan, Rule, WaitingRoom};
 use crate::machine::frame::Frame;
 use crate::machine::network::{Device, Network};
 use crate::machine::port::pause::{PAUSE_FRAME, quanta};
@@ -24,7 +25,8 @@ use crate::machine::port::{DOWN, Port};
 use crate::observe::probe::Probe;
 use engine::Encode;
 use far::Far;
-use rest::Part;
+use opening::{Contents, Group, Opening};
+use rest::{Edge, Part, find_cycle};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Rate, Time, Wire};
 
@@ -48,6 +50,9 @@ pub struct Waiting {
 
 engine::encoded!(struct Waiting { node, input, output, class, flows });
 
+/// Buffers of a circle that a text names.
+const MOST_SHOWN: usize = 40;
+
 /// A circle of buffers that wait for each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadlock {
@@ -62,7 +67,18 @@ engine::encoded!(struct Deadlock { at, cycle });
 impl std::fmt::Display for Deadlock {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "deadlock: each queue waits for the next one, and the last for the first")?;
-        for waiting in &self.cycle {
+        // Of a long circle the beginning and the end are shown.
+        let left_out = match self.cycle.len() {
+            length if length > MOST_SHOWN => MOST_SHOWN / 2..length - MOST_SHOWN / 2,
+            _ => 0..0,
+        };
+        for (position, waiting) in self.cycle.iter().enumerate() {
+            if left_out.contains(&position) {
+                if position == left_out.start {
+                    write!(f, "\n  ({} more)", units::grouped(left_out.len() as u64))?;
+                }
+                continue;
+            }
             let Waiting { node, input, output, class, flows } = waiting;
             write!(f, "\n  {node}: ingress port {input}, egress port {output}, class {class}, flows {flows:?}")?;
         }
@@ -77,9 +93,11 @@ pub enum StallCause {
     DeadReceiver,
     /// The cable of the port has failed for good.
     FailedCable,
+    /// Copies of frames that left by the port are kept, but the frames or their receipts were lost.
+    LostReceipts,
 }
 
-engine::encoded!(enum StallCause { 0 = DeadReceiver, 1 = FailedCable });
+engine::encoded!(enum StallCause { 0 = DeadReceiver, 1 = FailedCable, 2 = LostReceipts });
 
 /// An output that will never send again, with frames that wait for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,8 +114,8 @@ pub struct StallRoot {
 
 engine::encoded!(struct StallRoot { node, output, peer, cause });
 
-/// A network at rest that still holds frames of a lossless class, without a circle, or in which flows wait for flows that
-/// cannot complete any more.
+/// A network at rest, but for retransmissions in vain, that still holds frames of a lossless class, without a circle, or in
+/// which flows wait for flows that cannot complete any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stall {
     /// When it was found: at the end of the run.
@@ -110,9 +128,11 @@ pub struct Stall {
     pub waiting: u64,
     /// The flows that they wait for in the end, and that do not wait themselves; a few of them.
     pub awaited: Vec<u32>,
+    /// Flows that retransmit again and again, and nothing new arrives.
+    pub futile: u64,
 }
 
-engine::encoded!(struct Stall { at, frames, roots, waiting, awaited });
+engine::encoded!(struct Stall { at, frames, roots, waiting, awaited, futile });
 
 impl std::fmt::Display for Stall {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -138,8 +158,14 @@ impl Stall {
             let cause = match cause {
                 StallCause::DeadReceiver => "the receiver consumes no frames",
                 StallCause::FailedCable => "the link has failed and no route changes",
+                StallCause::LostReceipts => "copies of frames are kept whose receipts were lost",
             };
             write!(f, "\n  {node} port {output} to {peer}: {cause}")?;
+        }
+        if self.futile > 0 {
+            let (futile, plural) = (units::grouped(self.futile), if self.futile == 1 { "s" } else { "" });
+            let flows = if self.futile == 1 { "flow" } else { "flows" };
+            write!(f, "\n  {futile} {flows} only retransmit{plural}, and nothing new arrives")?;
         }
         if self.waiting > 0 {
             let names: Vec<String> = self.awaited.iter().map(|&flow| name(flow)).collect();
@@ -165,78 +191,6 @@ pub struct Held {
     /// The outputs (global ports) that the holder's frames wait for, with the bytes for each.
     pub waits_for: Vec<(u32, u64)>,
 }
-
-/// What lets a closed buffer open.
-#[derive(Clone, Copy)]
-enum Opening {
-    /// No more than so many units remain.
-    AtMost(u32),
-    /// A shared buffer: all of the headroom is free, and what remains lies within the guaranteed part, or so far below
-    /// the dynamic threshold.
-    Shared {
-        /// Bytes that lie outside the headroom.
-        outside: u32,
-        guaranteed: u32,
-        /// XON lies so far below the threshold.
-        below: u32,
-        shared: Shared,
-    },
-}
-
-engine::encoded!(enum Opening { 0 = AtMost(most), 1 = Shared { outside, guaranteed, below, shared } });
-
-impl Opening {
-    /// Whether the buffer opens when that much remains. Others may use nothing of a shared buffer by then.
-    fn allows(self, remains: u32) -> bool {
-        match self {
-            Opening::AtMost(most) => remains <= most,
-            Opening::Shared { outside, guaranteed, below, shared } => {
-                let after = u64::from(remains.saturating_sub(guaranteed));
-                remains <= outside && (after == 0 || after + u64::from(below) <= shared.threshold(after))
-            }
-        }
-    }
-}
-
-/// What waits in one closed buffer.
-struct Contents {
-    /// What waits, oldest first in each FIFO; frames for the same output are counted together where their order does
-    /// not matter.
-    frames: Vec<Group>,
-    /// Input FIFO: how far its bypass reaches, and in which reading.
-    fifo: Option<(u8, BypassReading)>,
-    /// Units it holds or has promised: of what waits, of what is on its way to the node or through it, or kept there.
-    held: u32,
-    /// What lets it open again.
-    opening: Opening,
-    /// A host that consumes nothing.
-    dead: bool,
-    /// Cables or routes of its node will change: its frames may find another way, or its sender forget the stop.
-    changing: bool,
-    /// Its node, the number of its port on that, and the port that sends to it.
-    node: u32,
-    input: u16,
-    sender: u32,
-}
-
-engine::encoded!(struct Contents { frames, fifo, held, opening, dead, changing, node, input, sender });
-
-/// Frames of one buffer for one output.
-struct Group {
-    output: u32,
-    /// Its number on the node.
-    number: u16,
-    /// The buffer at its far end.
-    next: Buffer,
-    class: u8,
-    units: u32,
-    /// Of a frame in a FIFO: how often it was overtaken.
-    overtaken: u8,
-    /// A few of the flows.
-    flows: Vec<u32>,
-}
-
-engine::encoded!(struct Group { output, number, next, class, units, overtaken, flows });
 
 /// What happened between two inspections.
 #[derive(Clone, Copy, Debug, Default)]
@@ -365,8 +319,10 @@ impl Snapshot {
             .flat_map(|input| (0..network.classes as u8).map(move |class| (base + input, class)))
             .map(|buffer| self.closed.remove(&buffer))
             .collect();
+        let direct = kind.room == WaitingRoom::Input;
         let mut note = |frame: &Frame| {
             let rule = &rules[frame.class as usize];
+            let (units, bytes) = (rule.units(frame.len), u32::from(frame.len));
             let place = usize::from(frame.input) * network.classes + usize::from(rule.account);
             let Some(contents) = &mut open[place] else { return };
             contents.fifo = kind.fifo;
@@ -375,19 +331,25 @@ impl Snapshot {
             let known = if kind.fifo.is_some() { None } else { contents.frames.iter_mut().find(same) };
             match known {
                 Some(group) => {
-                    group.units += rule.units(frame.len);
+                    group.units += units;
+                    (group.shortest, group.most) = (group.shortest.min(bytes), group.most.max(units));
                     if group.flows.len() < 8 && !group.flows.contains(&frame.flow) {
                         group.flows.push(frame.flow);
                     }
                 }
                 None => {
                     let peer = network.plan.ports[output as usize].peer;
+                    let next = network.plan.rule(peer, class);
                     contents.frames.push(Group {
                         output,
                         number: frame.output,
-                        next: (peer, network.plan.rule(peer, class).account),
+                        next: (peer, next.account),
                         class,
-                        units: rule.units(frame.len),
+                        units,
+                        need: if direct { next.units(frame.len) } else { 0 },
+                        first: bytes,
+                        shortest: bytes,
+                        most: units,
                         overtaken: frame.overtaken(),
                         flows: vec![frame.flow],
                     });
@@ -414,95 +376,38 @@ impl Snapshot {
         }
     }
 
-    /// Buffers that can open again, with their distance from a root.
-    fn depths(&self) -> BTreeMap<Buffer, u32> {
-        let mut depths: BTreeMap<Buffer, u32> = BTreeMap::new();
-        for round in 0.. {
-            let mut opened = Vec::new();
-            for (&buffer, contents) in self.closed.iter().filter(|(buffer, _)| !depths.contains_key(buffer)) {
-                if self.can_open(contents, &depths) {
-                    opened.push(buffer);
-                }
-            }
-            if opened.is_empty() {
-                break;
-            }
-            depths.extend(opened.into_iter().map(|buffer| (buffer, round)));
-        }
-        depths
-    }
-
-    /// Whether enough of a buffer's frames can leave, given which buffers open.
-    fn can_open(&self, contents: &Contents, opened: &BTreeMap<Buffer, u32>) -> bool {
-        if contents.dead || contents.changing {
-            return contents.changing;
-        }
-        // Of the FIFO that is looked at, one for each class: frames that stay, and how many more may pass all of them.
-        let (mut fifo, mut stuck, mut passes) = (u8::MAX, 0u32, u32::MAX);
-        let (mut remains, mut leaves) = (0u32, false);
-        for &Group { output, class, units, overtaken, next, .. } in &contents.frames {
-            if contents.fifo.is_some() && class != fifo {
-                (fifo, stuck, passes) = (class, 0, u32::MAX);
-            }
-            let moves =
-                !self.down.contains(&output) && (!self.closed.contains_key(&next) || opened.contains_key(&next));
-            let reached = match contents.fifo {
-                None => true,
-                Some((bypass, BypassReading::Lookahead)) => stuck <= u32::from(bypass),
-                Some((_, BypassReading::PerPacket)) => passes > 0,
-            };
-            if moves && reached {
-                leaves = true;
-                passes = passes.saturating_sub(u32::from(stuck > 0));
-                continue;
-            }
-            // Some of them still find room behind the crossbar.
-            let room = self.room.get(&(output, class)).copied().unwrap_or(0);
-            leaves |= room > 0;
-            remains += units.saturating_sub(room);
-            stuck += 1;
-            if let Some((bypass, _)) = contents.fifo {
-                passes = passes.min(u32::from(bypass.saturating_sub(overtaken)));
-            }
-        }
-        // A buffer looks at its room when something leaves; what does not wait is on its way, or may be.
-        let waiting: u32 = contents.frames.iter().map(|group| group.units).sum();
-        (leaves || waiting < contents.held) && contents.opening.allows(remains)
-    }
-
-    /// A circle of buffers that can never open.
+    /// A circle of buffers that wait for each other's frames, of which none can ever leave.
     pub(crate) fn deadlock(&self, at: Time, name: impl Fn(u32) -> String) -> Option<Deadlock> {
         if self.closed.is_empty() {
             return None;
         }
-        let opens = self.depths();
-        let stuck = |buffer: &Buffer| self.closed.contains_key(buffer) && !opens.contains_key(buffer);
-        // Each stuck buffer points to one stuck buffer it waits for, where there is one; walk until one comes again.
-        for &start in self.closed.keys().filter(|buffer| stuck(buffer)) {
-            let mut walk: Vec<(Buffer, &Group)> = Vec::new();
-            let mut here = start;
-            loop {
-                if let Some(first) = walk.iter().position(|&(buffer, _)| buffer == here) {
-                    let cycle = walk[first..].iter().map(|&(buffer, group)| self.waiting(buffer, group, &name));
-                    return Some(Deadlock { at, cycle: cycle.collect() });
-                }
-                let group = self.closed[&here].frames.iter().find(|group| stuck(&group.next));
-                let Some(group) = group else { break };
-                walk.push((here, group));
-                here = group.next;
+        let opened = self.depths();
+        let stays = |group: &&Group| !self.down.contains(&group.output) && !self.can_leave(group, &opened);
+        let mut edges: BTreeMap<Buffer, Vec<Edge>> = BTreeMap::new();
+        for (&buffer, contents) in self.closed.iter().filter(|(_, contents)| !contents.changing) {
+            let list = contents.frames.iter().filter(stays).map(|group| (group.next, group.output, group.class));
+            let mut list: Vec<Edge> = list.collect();
+            list.dedup();
+            if !list.is_empty() {
+                edges.insert(buffer, list);
             }
         }
-        None
+        let cycle = find_cycle(&edges)?;
+        Some(Deadlock {
+            at,
+            cycle: cycle.into_iter().map(|(buffer, edge)| self.waiting(buffer, edge, &name)).collect(),
+        })
     }
 
-    fn waiting(&self, buffer: Buffer, group: &Group, name: &impl Fn(u32) -> String) -> Waiting {
+    fn waiting(&self, buffer: Buffer, (_, output, class): Edge, name: &impl Fn(u32) -> String) -> Waiting {
         let Contents { frames, node, input, .. } = &self.closed[&buffer];
-        let mine = frames.iter().filter(|other| (other.output, other.class) == (group.output, group.class));
-        let mut flows: Vec<u32> = mine.flat_map(|group| group.flows.iter().copied()).collect();
+        let mine = || frames.iter().filter(|group| (group.output, group.class) == (output, class));
+        let number = mine().next().map_or(0, |group| group.number);
+        let mut flows: Vec<u32> = mine().flat_map(|group| group.flows.iter().copied()).collect();
         flows.sort_unstable();
         flows.dedup();
         flows.truncate(8);
-        Waiting { node: name(*node), input: *input, output: group.number, class: group.class, flows }
+        Waiting { node: name(*node), input: *input, output: number, class, flows }
     }
 
     /// The tree of congestion: every link that is held back, the roots' neighbours first.
@@ -518,7 +423,7 @@ impl Snapshot {
                 sender: contents.sender,
                 holder: port,
                 class,
-                depth: depths.get(&(port, class)).copied(),
+                depth: depths.get(&(port, class)).map(|opened| opened.depth),
                 waits_for: waits_for.into_iter().collect(),
             });
         }
@@ -593,7 +498,7 @@ fn closed_until<P: Probe>(network: &Network<P>, p: u32, class: u8, far: &Far<'_,
             }
             let need = rule.units(far.least_waiting(class) as u16);
             let starved = far.limit(class) < far.spent(class) + u64::from(need);
-            starved.then(|| Opening::AtMost(rule.capacity.saturating_sub(need)))
+            starved.then_some(Opening::Credits { capacity: rule.capacity, least: need })
         }
     }
 }

@@ -97,7 +97,7 @@ impl<P: Probe> Part<'_, P> {
     }
 
     /// Those of `classes` that a port cannot send and never will, if nothing else changes.
-    fn held_for_good(&self, network: &Network<P>, p: u32, classes: u8) -> u8 {
+    pub(super) fn held_for_good(&self, network: &Network<P>, p: u32, classes: u8) -> u8 {
         let (port, far) = (&network.ports[p as usize], self.far(network, p));
         let peer = self.plan.ports[port.global as usize].peer;
         let paused = |class: &u8| {
@@ -153,7 +153,7 @@ impl<P: Probe> Part<'_, P> {
     }
 
     /// Classes of what a flow could send when its timers come.
-    fn flow_may_move(&self, network: &Network<P>, host: &Host, slot: u32, deadline: bool) -> u8 {
+    pub(super) fn flow_may_move(&self, network: &Network<P>, host: &Host, slot: u32, deadline: bool) -> u8 {
         let flow = &network.flows[slot as usize];
         let spec = &network.plan.flows[flow.number as usize];
         let probe = spec.path_probe.filter(|_| deadline);

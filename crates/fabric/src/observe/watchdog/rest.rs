@@ -45,19 +45,32 @@ pub(crate) enum Rest {
 engine::encoded!(enum Rest { 0 = Deadlock(deadlock), 1 = Stall(stall) });
 
 /// An edge of the graph of who waits for whom: the buffer waited for, and the output and class waited at.
-type Edge = (Buffer, u32, u8);
+pub(super) type Edge = (Buffer, u32, u8);
+
+/// A frame that a switch keeps although it has sent it.
+#[derive(Clone, Copy)]
+struct KeptCopy {
+    /// The buffer.
+    buffer: Buffer,
+    /// The output it left by, and the node at the far end of that.
+    output: u32,
+    peer: u32,
+    flow: u32,
+}
+
+engine::encoded!(struct KeptCopy { buffer, output, peer, flow });
 
 /// Flows that a buffer of a circle names.
 const MOST_FLOWS: usize = 8;
 
 /// What waits in switches, and for what: found on each rank, judged for all.
 #[derive(Default)]
-struct Waits {
+pub(super) struct Waits {
     edges: BTreeMap<Buffer, Vec<Edge>>,
     /// By flow: the buffers that hold frames of it.
     holders: BTreeMap<u32, BTreeSet<Buffer>>,
-    /// Copies kept until the far side of the fabric has the frame: the buffer, the output it left by, and the flow.
-    copies: Vec<(Buffer, u32, u32)>,
+    /// Copies kept until the far side of the fabric has the frame.
+    copies: Vec<KeptCopy>,
     /// Outputs that will never send, with the node at their far end, and whether their cable has failed.
     dead: BTreeMap<u32, (u32, bool)>,
     /// By input, output and class: a few of the flows.
@@ -99,7 +112,7 @@ impl Encode for Waits {
 
 impl Waits {
     /// What another rank found is added. A port is on one rank; a flow may be held on several.
-    fn add(&mut self, other: Waits) {
+    pub(super) fn add(&mut self, other: Waits) {
         let Waits { edges, holders, copies, dead, flows, ports } = other;
         self.edges.extend(edges);
         for (flow, buffers) in holders {
@@ -112,8 +125,8 @@ impl Waits {
     }
 
     /// What became of a network in which so many frames wait for ever.
-    fn verdict(mut self, at: Time, frames: u64, name: &impl Fn(u32) -> String) -> Rest {
-        for &(buffer, output, flow) in &self.copies {
+    pub(super) fn verdict(mut self, at: Time, frames: u64, name: &impl Fn(u32) -> String) -> Rest {
+        for &KeptCopy { buffer, output, flow, .. } in &self.copies {
             for &holder in self.holders.get(&flow).into_iter().flatten().filter(|&&holder| holder != buffer) {
                 self.edges.entry(buffer).or_default().push((holder, output, buffer.1));
             }
@@ -131,13 +144,27 @@ impl Waits {
             let cause = if failed { StallCause::FailedCable } else { StallCause::DeadReceiver };
             StallRoot { node: name(node), output, peer: name(peer), cause }
         });
-        Rest::Stall(Stall { at, frames, roots: roots.collect(), waiting: 0, awaited: Vec::new() })
+        // The receipt of a copy whose frame is nowhere is lost, or the frame was.
+        let lost = self.copies.iter().filter(|copy| !self.holders.contains_key(&copy.flow));
+        let lost: BTreeMap<u32, u32> = lost.map(|copy| (copy.output, copy.peer)).collect();
+        let copies = lost.iter().map(|(port, &peer)| {
+            let ((node, output), cause) = (self.ports[port], StallCause::LostReceipts);
+            StallRoot { node: name(node), output, peer: name(peer), cause }
+        });
+        Rest::Stall(Stall {
+            at,
+            frames,
+            roots: roots.chain(copies).collect(),
+            waiting: 0,
+            awaited: Vec::new(),
+            futile: 0,
+        })
     }
 
     fn waiting(&self, buffer: Buffer, (_, output, class): Edge, name: &impl Fn(u32) -> String) -> Waiting {
         let ((node, input), (_, number)) = (self.ports[&buffer.0], self.ports[&output]);
         let mut flows = self.flows.get(&(buffer.0, output, class)).cloned().unwrap_or_default();
-        flows.extend(self.copies.iter().filter(|&&(held, _, _)| held == buffer).map(|&(_, _, flow)| flow));
+        flows.extend(self.copies.iter().filter(|copy| copy.buffer == buffer).map(|copy| copy.flow));
         let flows = flows.into_iter().take(MOST_FLOWS).collect();
         Waiting { node: name(node), input, output: number, class, flows }
     }
@@ -185,7 +212,7 @@ impl<'a, P: Probe> Part<'a, P> {
             return None;
         }
         let awaited = if held > 0 { self.awaited(ranks) } else { Vec::new() };
-        let whole = reduce(ranks, self.waits(!restless), Waits::add);
+        let whole = reduce(ranks, self.waits(!restless, Time::MAX), Waits::add);
         let verdict = whole.map(|waits| match waits.verdict(at, frames, name) {
             Rest::Stall(stall) => Rest::Stall(Stall { waiting: held, awaited, ..stall }),
             deadlock => deadlock,
@@ -217,20 +244,36 @@ impl<'a, P: Probe> Part<'a, P> {
         roots.into_iter().take(MOST_FLOWS).collect()
     }
 
-    /// Frames of those classes that wait in switches and may not be lost, on all ranks.
+    /// Frames of those classes that wait in switches and may not be lost, and copies that hold back others, on all ranks.
     fn lossless_waiting(&self, ranks: &mut dyn Ranks, classes: u8) -> u64 {
-        let frames: u64 = self.models.iter().map(|network| network.lossless_waiting(classes)).sum();
+        let own = |network: &&Network<P>| {
+            network.lossless_waiting(classes, Time::MAX) + self.copies_in_the_way(network, classes)
+        };
+        let frames: u64 = self.models.iter().map(own).sum();
         ranks.share(frames.to_bytes()).iter().map(|bytes| u64::from_bytes(bytes)).sum()
     }
 
-    /// Who waits for whom on this rank among frames of those classes, and the outputs that will never send.
-    fn waits(&self, classes: u8) -> Waits {
+    /// Copies that are kept in buffers of those classes to which somebody has something to send.
+    fn copies_in_the_way(&self, network: &Network<P>, classes: u8) -> u64 {
+        let in_the_way = |copy: &KeptCopy| {
+            let (port, account) = copy.buffer;
+            let (_, p) = self.port_at[port as usize];
+            let counted = |&class: &u8| network.rule(p, class).account == account && classes >> class & 1 == 1;
+            let counted = (0..network.classes as u8).filter(counted).fold(0, |mask, class| mask | 1 << class);
+            self.far(network, p).waiting() & counted != 0
+        };
+        network.kept_copies().iter().filter(|copy| in_the_way(copy)).count() as u64
+    }
+
+    /// Who waits for whom on this rank among frames of those classes that came no later than `before`, and the outputs that
+    /// will never send.
+    pub(super) fn waits(&self, classes: u8, before: Time) -> Waits {
         let mut waits = Waits::default();
         for network in self.models {
             for (switch, state) in (0..).zip(&network.switches) {
                 let first = state.first_port;
                 network.each_waiting(switch, &mut |frame, reached| {
-                    if classes >> frame.class & 1 == 0 {
+                    if classes >> frame.class & 1 == 0 || frame.at > before {
                         return;
                     }
                     let [input, output] = [frame.input, frame.output].map(|number| first + u32::from(number));
@@ -257,8 +300,7 @@ impl<'a, P: Probe> Part<'a, P> {
                 });
             }
             for copy in network.kept_copies() {
-                let ((input, _), output, _) = copy;
-                for port in [input, output] {
+                for port in [copy.buffer.0, copy.output] {
                     waits.ports.entry(port).or_insert_with(|| self.place(port));
                 }
                 waits.copies.push(copy);
@@ -279,7 +321,7 @@ impl<'a, P: Probe> Part<'a, P> {
 }
 
 /// A circle in a graph: each buffer with the edge that leads on.
-fn find_cycle(edges: &BTreeMap<Buffer, Vec<Edge>>) -> Option<Vec<(Buffer, Edge)>> {
+pub(super) fn find_cycle(edges: &BTreeMap<Buffer, Vec<Edge>>) -> Option<Vec<(Buffer, Edge)>> {
     let mut finished: BTreeSet<Buffer> = BTreeSet::new();
     for &start in edges.keys() {
         // The walk: each buffer with the position of its edge that is followed.
@@ -305,20 +347,20 @@ fn find_cycle(edges: &BTreeMap<Buffer, Vec<Edge>>) -> Option<Vec<(Buffer, Edge)>
 }
 
 impl<P: Probe> Network<P> {
-    /// Frames of those classes that wait in switches and may not be lost.
-    fn lossless_waiting(&self, classes: u8) -> u64 {
+    /// Frames of those classes that wait in switches since `before` or longer and may not be lost.
+    pub(super) fn lossless_waiting(&self, classes: u8, before: Time) -> u64 {
         let mut frames = 0;
         for (switch, state) in (0..).zip(&self.switches) {
             let lossless =
                 |frame: &Frame| classes >> frame.class & 1 == 1 && self.rule(state.first_port, frame.class).lossless;
-            self.each_waiting(switch, &mut |frame, _| frames += u64::from(lossless(frame)));
+            self.each_waiting(switch, &mut |frame, _| frames += u64::from(frame.at <= before && lossless(frame)));
         }
         frames
     }
 
     /// Shows every frame that came to a switch and waits there, and whether it holds room at its input from which an
     /// output may take it.
-    fn each_waiting(&self, switch: u32, show: &mut impl FnMut(&Frame, bool)) {
+    pub(super) fn each_waiting(&self, switch: u32, show: &mut impl FnMut(&Frame, bool)) {
         let state = &self.switches[switch as usize];
         let kind = &self.plan.switches[state.kind as usize];
         for queue in state.crossbar.iter().flat_map(|crossbar| crossbar.queues()) {
@@ -338,8 +380,8 @@ impl<P: Probe> Network<P> {
         }
     }
 
-    /// Copies kept until the far side of the fabric has the frame: the buffer, the output it left by, and the flow.
-    fn kept_copies(&self) -> Vec<(Buffer, u32, u32)> {
+    /// Copies kept until the far side of the fabric has the frame.
+    fn kept_copies(&self) -> Vec<KeptCopy> {
         let mut kept = Vec::new();
         for state in &self.switches {
             let Some(congestion_point) = &state.congestion_point else { continue };
@@ -351,7 +393,9 @@ impl<P: Probe> Network<P> {
                 };
                 let (Some(input), Some(output)) = (port(source), port(destination)) else { continue };
                 let buffer = (self.ports[input as usize].global, self.rule(input, class).account);
-                kept.push((buffer, self.ports[output as usize].global, flow));
+                let output = self.ports[output as usize].global;
+                let peer = self.plan.ports[self.plan.ports[output as usize].peer as usize].node;
+                kept.push(KeptCopy { buffer, output, peer, flow });
             }
         }
         kept

@@ -1,0 +1,161 @@
+//! The end of a run in which nothing goes on but retransmissions that bring nothing.
+//!
+//! A source whose acknowledgements are stuck, or whose frames are, sends copies for ever: the network is never at rest. At
+//! the end of a run such copies are not taken for movement, if every source that could still send has met timeout after
+//! timeout without a sign, and nothing new has arrived anywhere meanwhile. Frames of lossless classes that have waited in
+//! switches all that time are then a deadlock or a stall, as in a network at rest.
+
+use super::Stall;
+use super::moves::ALL;
+use super::rest::{Part, Rest, Waits};
+use crate::machine::frame::NIL;
+use crate::machine::host::Host;
+use crate::machine::host::reliable::Barren;
+use crate::machine::network::Network;
+use crate::machine::port::DOWN;
+use crate::observe::probe::Probe;
+use engine::{Encode, Ranks, announce, reduce};
+use units::{Rate, Time};
+
+/// Timeouts in a row without a sign after which a source retransmits in vain.
+const BARREN: u32 = 2;
+
+/// What the sources and destinations of a rank, or of all, have to say.
+#[derive(Clone, Copy, Default)]
+struct Standstill {
+    /// Some source may send something new, or may come to know something.
+    live: bool,
+    /// Flows that retransmit in vain.
+    futile: u64,
+    /// Since when they all do, and when the last of their timeouts was.
+    since: Time,
+    last: Time,
+    /// Bytes that wait in switches and at slow receivers, and the rate of the slowest of these that is at work, in bit/s.
+    bytes: u64,
+    slowest: Option<u64>,
+    /// When a frame last arrived that had not arrived before.
+    arrived: Time,
+}
+
+engine::encoded!(struct Standstill { live, futile, since, last, bytes, slowest, arrived });
+
+impl Standstill {
+    fn and(self, other: Standstill) -> Standstill {
+        Standstill {
+            live: self.live || other.live,
+            futile: self.futile + other.futile,
+            since: self.since.max(other.since),
+            last: self.last.max(other.last),
+            bytes: self.bytes + other.bytes,
+            slowest: self.slowest.into_iter().chain(other.slowest).min(),
+            arrived: self.arrived.max(other.arrived),
+        }
+    }
+
+    /// How long ago is long enough: a slow receiver may have to consume twice all that waits before something new comes.
+    fn drained(&self, now: Time) -> Time {
+        let picos = |rate: u64| 2 * u128::from(self.bytes) * 8 * 1_000_000_000_000 / u128::from(rate.max(1));
+        let drained = self.slowest.map_or(0, |rate| u64::try_from(picos(rate)).unwrap_or(u64::MAX));
+        Time::from_picos(now.as_picos().saturating_sub(drained))
+    }
+}
+
+impl<P: Probe> Part<'_, P> {
+    /// What became of frames that wait in lossless buffers of switches, if nothing goes on but retransmissions in vain. All
+    /// ranks take part, and have the same answer.
+    pub(crate) fn judge_futile(&self, ranks: &mut dyn Ranks, at: Time, name: &impl Fn(u32) -> String) -> Option<Rest> {
+        // Pauses that could run out behind a frame have had the time to.
+        self.still.set(true);
+        let own = self.models.iter().fold(Standstill::default(), |sum, network| sum.and(self.standstill(network, at)));
+        self.still.set(false);
+        let parts = ranks.share(own.to_bytes());
+        let all = parts.iter().map(|bytes| Standstill::from_bytes(bytes)).fold(Standstill::default(), Standstill::and);
+        let Standstill { live, futile, since, last, arrived, .. } = all;
+        let drained = all.drained(at);
+        if live || futile == 0 || arrived > since.min(drained) {
+            return None;
+        }
+        // Copies that were sent at the last timeout may be under way.
+        let before = last.min(drained);
+        let own: u64 = self.models.iter().map(|network| network.lossless_waiting(ALL, before)).sum();
+        let frames: u64 = ranks.share(own.to_bytes()).iter().map(|bytes| u64::from_bytes(bytes)).sum();
+        if frames == 0 {
+            return None;
+        }
+        let whole = reduce(ranks, self.waits(ALL, before), Waits::add);
+        let verdict = whole.map(|waits| match waits.verdict(at, frames, name) {
+            Rest::Stall(stall) => Rest::Stall(Stall { futile, ..stall }),
+            deadlock => deadlock,
+        });
+        Some(announce(ranks, verdict))
+    }
+
+    /// What a shard has to say.
+    fn standstill(&self, network: &Network<P>, now: Time) -> Standstill {
+        let live = network.nodes.iter().any(|node| !node.script.is_empty());
+        let arrived = network.received.iter().map(|received| received.last).max().unwrap_or_default();
+        let mut sum = Standstill { live, arrived, bytes: network.bytes_waiting(), ..Standstill::default() };
+        for host in &network.hosts {
+            for service in &host.service {
+                let waiting = service.queue.iter(&network.pool).map(|(_, frame)| u64::from(frame.len));
+                sum.bytes += waiting.sum::<u64>();
+                let rate = service.rate.filter(|&rate| rate > Rate::ZERO && service.current != NIL);
+                sum.slowest = sum.slowest.into_iter().chain(rate.map(|rate| rate.as_bits_per_sec())).min();
+            }
+            for position in 0..host.flows {
+                if sum.live {
+                    return sum;
+                }
+                match self.barren(network, host, position) {
+                    Some(barren) if barren.timeouts >= BARREN => {
+                        sum.futile += 1;
+                        sum.since = sum.since.max(barren.since(now));
+                        sum.last = sum.last.max(barren.last);
+                    }
+                    _ => sum.live |= self.may_send(network, host, position),
+                }
+            }
+        }
+        sum
+    }
+
+    /// The timeouts in a row of a flow that is not done and sends again what is lost.
+    fn barren(&self, network: &Network<P>, host: &Host, position: u32) -> Option<Barren> {
+        let flow = &network.flows[(host.first_flow + position) as usize];
+        flow.reliable.as_ref().filter(|_| !flow.is_done()).map(|reliable| reliable.barren)
+    }
+
+    /// Whether a flow may send something: now, when it starts, or when one of its timers comes.
+    fn may_send(&self, network: &Network<P>, host: &Host, position: u32) -> bool {
+        let slot = host.first_flow + position;
+        let flow = &network.flows[slot as usize];
+        let started = position < host.started || position >= host.scheduled;
+        let works = |p: &u32| network.ports[*p as usize].flags & DOWN == 0;
+        // Copies in a higher class may leave it no turn. Where they do leave one, something arrives.
+        let next = |p: u32| {
+            let waiting = network.ports[p as usize].waiting;
+            (waiting & !self.held_for_good(network, p, waiting)).checked_ilog2() == Some(u32::from(flow.class))
+        };
+        let ports = host.port..host.port + u32::from(host.ports);
+        let ready = started && !flow.is_done() && ports.filter(works).any(next);
+        let pending = !started || self.has_timer(host, position);
+        ready || pending && self.flow_may_move(network, host, slot, true) != 0
+    }
+
+    fn has_timer(&self, host: &Host, position: u32) -> bool {
+        use crate::machine::host::flow::TIMERS;
+        let first = position * TIMERS;
+        (first..first + TIMERS).any(|timer| host.timers.time_of(timer).is_some())
+    }
+}
+
+impl<P: Probe> Network<P> {
+    /// Bytes that wait in switches.
+    fn bytes_waiting(&self) -> u64 {
+        let mut bytes = 0;
+        for switch in 0..self.switches.len() as u32 {
+            self.each_waiting(switch, &mut |frame, _| bytes += u64::from(frame.len));
+        }
+        bytes
+    }
+}
