@@ -14,4 +14,5 @@ pub mod topology;
 pub(crate) mod trip;
 pub(crate) mod validate;
 mod validate_flow;
+mod validate_point;
 pub mod workload;

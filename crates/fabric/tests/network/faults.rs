@@ -177,3 +177,27 @@ fn whoever_turns_when_the_run_is_the_same_everywhere() {
         crate::determinism::same_everywhere(&spec);
     }
 }
+
+/// Reliable delivery across a cable that fails for a moment: the copies of the frames that were lost on it, or whose
+/// receipts were, stay where they are, and nothing goes on.
+#[test]
+fn copies_whose_receipts_are_lost_are_a_stall() {
+    let cable = link(10, Span::from_micros(20));
+    let graph = topology::dumbbell(1, 1, cable, cable).unwrap();
+    let between = |cable: &fabric::graph::Cable| {
+        [cable.a, cable.b].iter().all(|node| graph.nodes[node.0 as usize].role == fabric::graph::Role::Switch)
+    };
+    let trunk = graph.cables.iter().position(between).unwrap() as u32;
+    let buffer = ClassBuffer::lossless(Bytes::new(300_000), Bytes::new(20_000), Bytes::new(10_000));
+    let mut spec = network(graph, switch(buffer, pfc()), lossless());
+    spec.switches[0].congestion_point = Some(CongestionPointSpec { reliable: true, ..CongestionPointSpec::default() });
+    spec.flows = vec![greedy(0, 1, 1000)];
+    let (_, report) = run(&spec, Span::from_millis(3));
+    assert_eq!(report.outcome, Outcome::Finished);
+    let (down, up) = (at(Span::from_micros(1_000)), at(Span::from_micros(1_100)));
+    spec.faults = vec![Fault { cable: trunk, down, up: Some(up) }];
+    let (_, report) = run(&spec, Span::from_millis(3));
+    let Outcome::Stalled(stall) = report.outcome else { panic!("{:?}", report.outcome) };
+    assert_eq!(stall.roots.iter().map(|root| root.cause.clone()).collect::<Vec<_>>(), [StallCause::LostReceipts]);
+    assert!(stall.frames > 10 && stall.to_string().contains("whose receipts were lost"), "{stall}");
+}

@@ -193,7 +193,7 @@ pub(super) fn switches() -> Section {
             "trim_class",
             Kind::Text,
             Default::Computed(
-                "the last class",
+                "the last class; with reliable_delivery the last lossless class",
                 "our choice: the highest priority, unless `egress` orders classes otherwise",
             ),
             "Class in which the headers of trimmed frames continue, by name. The buffer of this class limits their \

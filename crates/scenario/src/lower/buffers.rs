@@ -124,6 +124,7 @@ impl<'a> Rules<'a> {
                 gathered.refuse(entry.place_of("frames"), message, "remove it, or choose queueing = \"output\"");
                 good = false;
             }
+            good &= self.measured_as_given(gathered, entry, control, &classes);
             let paused = |&class: &u32| self.treatment(class as usize, control) == Treatment::Paused;
             if !classes.iter().any(paused) {
                 for key in ["xoff", "xon", "headroom"].into_iter().filter(|key| entry.given(key)) {
@@ -154,6 +155,31 @@ impl<'a> Rules<'a> {
         good.then_some(buffers)
     }
 
+    /// Refuses a size in a measure that no class of an entry has: credits may be worth a frame, and lossy classes have
+    /// none.
+    fn measured_as_given(
+        &self,
+        gathered: &mut Gathered<'_>,
+        entry: &Node,
+        control: FlowControl,
+        classes: &[u32],
+    ) -> bool {
+        let FlowControl::Credits(credits) = control else { return true };
+        let slots = credits.unit == CreditUnit::Frame;
+        let credited = |&class: &u32| self.treatment(class as usize, control) == Treatment::Credited;
+        let (any, all) = (classes.iter().any(credited), classes.iter().all(credited));
+        let (key, reason, wanted) = match (slots, entry.given("frames"), entry.given("capacity")) {
+            (false, true, _) => ("frames", "a credit is not a frame", "capacity"),
+            // Without a capacity the class is named.
+            (true, true, true) if !any => ("frames", "lossy classes have no credits", "capacity"),
+            (true, _, true) if all => ("capacity", "a credit is a frame", "frames"),
+            _ => return true,
+        };
+        let message = format!("`{key}` has no effect here: {reason}");
+        gathered.refuse(entry.place_of(key), message, format!("use `{wanted}`"));
+        false
+    }
+
     fn buffer(
         &self,
         gathered: &mut Gathered<'_>,
@@ -163,8 +189,8 @@ impl<'a> Rules<'a> {
         nodes: Option<&[u32]>,
         class: usize,
     ) -> Option<ClassBuffer> {
-        let capacity = capacity(gathered, entry, control)?;
         let treatment = self.treatment(class, control);
+        let capacity = self.capacity(gathered, entry, control, class)?;
         let frames = match entry.count("frames").filter(|_| !matches!(control, FlowControl::Credits(_))) {
             Some(frames) => u32::try_from(frames).unwrap_or(u32::MAX),
             None => u32::MAX,
@@ -257,26 +283,27 @@ impl<'a> Rules<'a> {
         }
         good.then_some(ClassBuffer::lossless(capacity, xoff, xon))
     }
-}
 
-/// Returns the capacity in bytes, or in frames if a credit is a frame.
-fn capacity(gathered: &mut Gathered<'_>, entry: &Node, control: FlowControl) -> Option<Bytes> {
-    let slots = matches!(control, FlowControl::Credits(credits) if credits.unit == CreditUnit::Frame);
-    let (wanted, other) = if slots { ("frames", "capacity") } else { ("capacity", "frames") };
-    if entry.given(other) && (slots || matches!(control, FlowControl::Credits(_))) {
-        let message =
-            format!("`{other}` has no effect here: a credit is {}", if slots { "a frame" } else { "not a frame" });
-        gathered.refuse(entry.place_of(other), message, format!("use `{wanted}`"));
-        return None;
+    /// The size of a class's buffer: in frames where a credit is one, else in bytes.
+    fn capacity(&self, gathered: &mut Gathered<'_>, entry: &Node, control: FlowControl, class: usize) -> Option<Bytes> {
+        let by_frame = matches!(control, FlowControl::Credits(credits) if credits.unit == CreditUnit::Frame);
+        let slots = by_frame && self.treatment(class, control) == Treatment::Credited;
+        let wanted = if slots { "frames" } else { "capacity" };
+        let found = if slots { entry.count("frames").map(Bytes::new) } else { entry.size("capacity") };
+        if found.is_some() || entry.given(wanted) {
+            return found;
+        }
+        let (message, help) = if by_frame && !slots {
+            let name = &self.classes[class].name;
+            (
+                format!("class `{name}` has no buffer: it is lossy and has no credits, so `frames` gives it none"),
+                "add `capacity`, for example `capacity = \"200KB\"`, or make the class lossless".to_owned(),
+            )
+        } else {
+            let example = if slots { "frames = 4" } else { "capacity = \"200KB\"" };
+            (format!("`{}` has no `{wanted}`", entry.path), format!("add it, for example `{example}`"))
+        };
+        gathered.refuse(entry.place, message, help);
+        None
     }
-    let found = if slots { entry.count("frames").map(Bytes::new) } else { entry.size("capacity") };
-    if found.is_none() && !entry.given(wanted) {
-        let example = if slots { "frames = 4" } else { "capacity = \"200KB\"" };
-        gathered.refuse(
-            entry.place,
-            format!("`{}` has no `{wanted}`", entry.path),
-            format!("add it, for example `{example}`"),
-        );
-    }
-    found
 }

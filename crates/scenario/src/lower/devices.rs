@@ -218,8 +218,11 @@ fn congestion_point(
     let notice_class = match node.text("notice_class") {
         Some(name) => rules.class_names.one(gathered, &name, node.place_of("notice_class"))?,
         None => {
-            gathered.computed(&node.path, "notice_class", format!("{:?}", rules.class_names.name(last)));
-            last
+            // A receipt that is dropped would leave its copy in a buffer for ever.
+            let lossless = (0..=last).rev().find(|&class| rules.classes[class as usize].lossless);
+            let class = lossless.filter(|_| reliable).unwrap_or(last);
+            gathered.computed(&node.path, "notice_class", format!("{:?}", rules.class_names.name(class)));
+            class
         }
     };
     if let Some(key) = ["notice_class", "notice_size"].into_iter().find(|key| node.given(key))

@@ -119,7 +119,7 @@ output_buffer = "10KB"
 speedup = "3/2"
 flow_control = "credits"
 credits = { unit = "frame", give_back = "signal", delay = "5ns" }
-buffers = { frames = 4 }
+buffers = { frames = 4, capacity = "50KB" }
 [[adapters]]
 service = "5Gb/s"
 service_changes = [{ at = "1us", rate = "0b/s" }, { at = "2us" }]
@@ -154,7 +154,8 @@ egress = [{ classes = ["acks", "kept"], quantum = "9KB" }, { classes = "lossy" }
         (CreditUnit::Frame, CreditReturn::Signal { delay: Span::from_nanos(5) })
     );
     let Buffer::Static(buffers) = &right.buffer else { panic!("static") };
-    assert_eq!(buffers[0].capacity, Bytes::new(4));
+    // Slots for classes with credits, bytes for lossy ones.
+    assert_eq!((buffers[0].capacity, buffers[1].capacity), (Bytes::new(50_000), Bytes::new(4)));
     let adapter = &plan.spec.adapters[0];
     assert_eq!(adapter.service, Some(Rate::from_gigabits(5)));
     assert_eq!(

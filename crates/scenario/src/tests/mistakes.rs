@@ -61,6 +61,61 @@ fn lossless_and_lossy_classes_do_not_share_a_group() {
     assert_eq!(complaints(&SOUND.replace("[[workloads]]", &apart).replace("buffers", control), &[]), []);
 }
 
+/// A lossy class has no credits, so that slots give it no buffer.
+#[test]
+fn slots_are_for_lossless_classes() {
+    let with = |buffers: &str| {
+        format!(
+            "flow_control = \"credits\"\ncredits = {{ unit = \"frame\" }}\nbuffers = {buffers}\n\
+             [[classes]]\nname = \"a\"\n[[classes]]\nname = \"b\"\nlossless = false"
+        )
+    };
+    let wrong = |buffers: &str, words: &str| {
+        let found = complaints(&SOUND.replace("buffers = { capacity = \"100KB\" }", &with(buffers)), &[]);
+        let hit = |it: &Complaint| it.line == 9 && format!("{} / {}", it.message, it.help).contains(words);
+        assert!(found.len() == 1 && found.iter().all(hit), "{found:?}");
+    };
+    let none = "class `b` has no buffer: it is lossy and has no credits, so `frames` gives it none / add `capacity`";
+    wrong("{ frames = 9 }", none);
+    wrong("[{ classes = \"a\", frames = 9 }, { classes = \"b\", frames = 9 }]", none);
+    let lossy = "{ classes = \"b\", capacity = \"9KB\"";
+    wrong(&format!("[{{ classes = \"a\", frames = 9 }}, {lossy}, frames = 9 }}]"), "lossy classes have no credits");
+    for sound in [
+        "{ frames = 9, capacity = \"9KB\" }",
+        "[{ classes = \"a\", frames = 9 }, { classes = \"b\", capacity = \"9KB\" }]",
+    ] {
+        let text = SOUND.replace("buffers = { capacity = \"100KB\" }", &with(sound));
+        assert_eq!(complaints(&text, &[]), []);
+    }
+    // At an input a frame needs room for all of it.
+    let queued = with("{ frames = 9, capacity = \"900B\" }").replacen('\n', "\nqueueing = \"virtual-output\"\n", 1);
+    let found = complaints(
+        &SOUND
+            .replace("buffers = { capacity = \"100KB\" }", &queued)
+            .replace("kind = \"greedy\"", "kind = \"greedy\"\nclass = \"b\""),
+        &[],
+    );
+    assert!(found.iter().any(|it| it.message.contains("a buffer of 900B cannot hold a frame of 1500B")), "{found:?}");
+}
+
+/// A receipt that is dropped would leave its copy in a buffer for ever.
+#[test]
+fn receipts_are_lossless() {
+    let classes = "[[classes]]\nname = \"a\"\n[[classes]]\nname = \"b\"\nlossless = false";
+    let with = |keys: &str| {
+        let switch =
+            format!("flow_control = \"pfc\"\nreliable_delivery = true\n{keys}buffers = {{ capacity = \"100KB\" }}");
+        SOUND.replace("buffers = { capacity = \"100KB\" }", &format!("{switch}\n{classes}"))
+    };
+    let found = complaints(&with("notice_class = \"b\"\n"), &[]);
+    assert!(found.iter().any(|it| it.message.contains("receipts use class b, which is lossy")), "{found:?}");
+    let found = complaints(&with("").replace("kind = \"greedy\"", "kind = \"greedy\"\nclass = \"b\""), &[]);
+    assert!(found.iter().any(|it| it.message.contains("keeps a copy of every frame")), "{found:?}");
+    // By default they use the last lossless class.
+    let plan = load_str("a.toml", &with(""), &[], &NoFiles, Limits::default()).expect("it is sound");
+    assert_eq!(plan.spec.switches[0].congestion_point.as_ref().map(|point| point.notice_class), Some(0));
+}
+
 #[test]
 fn shares_in_percent_make_a_hundred() {
     let with = |groups: &str| {
