@@ -204,7 +204,9 @@ impl ComparisonWriter {
         sync(&self.folder)?;
         let failed = |source| ResultsError::io("move the comparison into place at", &self.out, source);
         let theirs = others_of_comparison(&self.out)?;
-        let is_file = |inside: &&PathBuf| !self.out.join(inside).is_dir();
+        // A link to a folder is a file of the user's.
+        let is_file =
+            |inside: &&PathBuf| fs::symlink_metadata(self.out.join(inside)).is_ok_and(|found| !found.is_dir());
         if let Some(path) = theirs.iter().filter(is_file).find(|inside| is_in_the_way(inside, &self.folder)) {
             for kept in numbered(&self.out).skip(1) {
                 match fs::rename(&self.folder, &kept) {

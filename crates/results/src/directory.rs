@@ -274,7 +274,9 @@ impl FinishedResult {
     fn in_the_way(&self) -> Result<Option<PathBuf>, ResultsError> {
         let Ok(manifest) = Manifest::read(&self.out) else { return Ok(None) };
         let others = others(&self.out, &manifest)?.into_iter();
-        let is_folder = |inside: &PathBuf| self.out.join(inside).is_dir();
+        // A link to a folder is a file of the user's.
+        let is_folder =
+            |inside: &PathBuf| fs::symlink_metadata(self.out.join(inside)).is_ok_and(|found| found.is_dir());
         let mut files = others.filter(|inside| !is_folder(inside));
         Ok(files.find(|inside| is_in_the_way(inside, &self.directory())).map(|inside| self.out.join(inside)))
     }

@@ -196,6 +196,54 @@ fn a_copied_manifest_is_no_result() {
     refused(&scratch.path().join("other"), "plan.toml.txt has been changed");
 }
 
+/// Without hashes an edited file looks like one that was not.
+#[test]
+fn a_result_without_hashes_is_not_replaced() {
+    let scratch = tempfile::tempdir().expect("there is room");
+    for (name, lacks_tables) in [("files", false), ("all", true)] {
+        let out = scratch.path().join(name);
+        let mut writer = ResultWriter::create(&out, false, &RecorderSpec::default()).expect("there is room");
+        writer.attach("plan.toml.txt", b"plan").expect("there is room");
+        writer.commit(sample()).expect("there is room");
+        let mut manifest = Manifest::read(&out).expect("it is sound");
+        manifest.files = None;
+        if lacks_tables {
+            manifest.tables.iter_mut().for_each(|table| table.hash = None);
+        }
+        fs::write(out.join(FILE), manifest.to_text()).expect("there is room");
+        fs::write(out.join("plan.toml.txt"), "mine").expect("there is room");
+        let error = write(&out, true, 2).expect_err("it may have been edited").to_string();
+        assert!(error.contains("has no hashes"), "{error}");
+        assert_eq!(fs::read_to_string(out.join("plan.toml.txt")).expect("it is there"), "mine");
+        // What is removed with a result is known to be ours.
+        super::super::ownership::remove_result(&out).expect("it is a result");
+        assert_eq!(names(&out), ["plan.toml.txt"]);
+    }
+}
+
+/// A link to a folder stays where it is, and the new result goes to the next free name.
+#[test]
+#[cfg(unix)]
+fn a_link_in_the_way_is_found_before_anything_is_moved() {
+    let scratch = tempfile::tempdir().expect("there is room");
+    let (out, mine) = (scratch.path().join("run"), scratch.path().join("mine"));
+    write(&out, false, 1).expect("it can be written");
+    fs::create_dir(&mine).expect("there is room");
+    std::os::unix::fs::symlink(&mine, out.join("csv")).expect("there is room");
+    let writer = ResultWriter::create(&out, true, &RecorderSpec::default()).expect("it may be replaced");
+    let mut finished = writer.finish(sample()).expect("there is room");
+    let add = |directory: &Path| {
+        fs::create_dir(directory.join("csv"))?;
+        fs::write(directory.join("csv/rates.csv"), "rates")
+    };
+    finished.add(add).expect("there is room");
+    let Err(ResultsError::InTheWay { path, kept }) = finished.commit() else { panic!("it is in the way") };
+    assert_eq!((path, kept), (out.join("csv"), scratch.path().join("run-2")));
+    assert!(rate(&out) == 1 && fs::symlink_metadata(out.join("csv")).is_ok_and(|found| found.is_symlink()));
+    assert_eq!(names(scratch.path()), ["mine", "run", "run-2"]);
+    assert!(names(&mine).is_empty());
+}
+
 #[test]
 fn files_that_cannot_all_be_added_are_not_there() {
     let scratch = tempfile::tempdir().expect("there is room");

@@ -2,11 +2,11 @@
 //!
 //! Tailback's files are the tables and files listed in the manifest, and files later added by `plot`, `csv` and
 //! `report`, which are recognised by their names and contents. All other files are the user's and are kept when a
-//! result is replaced. A result with an edited report, plot or CSV table is not replaced.
+//! result is replaced. A result with an edited file is not replaced, nor one whose manifest has no hashes.
 
 use super::compared::{COMPARISON_CHARTS, LOCK};
 use super::csv::{COLUMNS, header};
-use super::document::{Comparison, Document, Exported, Network, UnfinishedComparison};
+use super::document::{Comparison, Document, Exported, UnfinishedComparison};
 use super::error::ResultsError;
 use super::hash::hash_of_file;
 use super::manifest::{FILE, FileRecord, Manifest};
@@ -28,9 +28,6 @@ pub const EXPECTATIONS_FILE: &str = "expectations.json";
 pub const PLOTS_FOLDER: &str = "plots";
 /// Name of the folder of CSV tables.
 pub const CSV_FOLDER: &str = "csv";
-
-/// Files next to the tables in older results whose manifest does not list them.
-const UNLISTED: [&str; 4] = ["plan.toml.txt", Network::FILE, EXPECTATIONS_FILE, CAPTURE_FILE];
 
 /// Returns all files and empty folders below a directory, sorted by path.
 fn walk(directory: &Path) -> io::Result<Vec<PathBuf>> {
@@ -114,6 +111,10 @@ pub(super) fn verify(directory: &Path, manifest: &Manifest) -> Result<(), Result
             }
             Some(_) => {}
         }
+    }
+    // Without a hash nobody knows whether a file is still as it was written.
+    if manifest.files.is_none() || !manifest.has_hashes() {
+        return Err(not("its manifest has no hashes, so that edited files cannot be told from others".to_owned()));
     }
     for FileRecord { path, bytes, hash: recorded } in manifest.files.iter().flatten() {
         let file = directory.join(path);
@@ -218,11 +219,11 @@ pub(super) fn others(directory: &Path, manifest: &Manifest) -> Result<Vec<PathBu
         path == FILE
             || is_table(&path, manifest)
             || match &manifest.files {
-                Some(files) => files.iter().any(|file| file.path == path),
-                None => {
-                    UNLISTED.contains(&path.as_str())
-                        || manifest.inputs.iter().any(|input| input.copy.as_ref() == Some(&path))
-                }
+                Some(files) => files.iter().any(|record| record.path == path && record.describes(&file)),
+                // Of an older result only the inputs have hashes.
+                None => manifest.inputs.iter().any(|input| {
+                    input.copy.as_ref() == Some(&path) && hash(&file).is_ok_and(|hash| hash == input.hash)
+                }),
             }
             || view()
             || is_dead(&file)
