@@ -21,6 +21,9 @@ const MOST_HOPS: usize = 10_000_000;
 const MOST_ENTRIES: usize = 4_000_000;
 /// Maximum number of flows of a cycle that are named.
 const TOLD: usize = 6;
+/// Number of switches that are named at the beginning and at the end of a long cycle.
+const FIRST: usize = 8;
+const LAST: usize = 3;
 
 pub(super) fn check(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
     let spec = &plan.spec;
@@ -76,10 +79,22 @@ fn channels(plan: &Plan, walker: &Walker<'_>, circle: &Circle) -> String {
 }
 
 fn named(walker: &Walker<'_>, circle: &[(NodeId, u16)]) -> String {
-    let mut text: Vec<&str> = circle.iter().map(|&(node, _)| walker.name(node)).collect();
+    let mut nodes: Vec<&str> = circle.iter().map(|&(node, _)| walker.name(node)).collect();
     let last = circle.last().and_then(|&(node, port)| walker.peer(node, port));
-    text.extend(last.map(|end| walker.name(end.peer)));
-    text.join(" -> ")
+    nodes.extend(last.map(|end| walker.name(end.peer)));
+    chain(&nodes)
+}
+
+/// Names the nodes of a path or cycle in turn; of a long one the first and the last.
+pub(super) fn chain(nodes: &[&str]) -> String {
+    match nodes.len().checked_sub(FIRST + LAST) {
+        // A number instead of a single name would save nothing.
+        None | Some(0 | 1) => nodes.join(" -> "),
+        Some(between) => {
+            let (first, last) = (&nodes[..FIRST], &nodes[FIRST + between..]);
+            format!("{} -> ({} more) -> {}", first.join(" -> "), units::grouped(between as u64), last.join(" -> "))
+        }
+    }
 }
 
 /// There are too many paths to follow, or frames may take any of several.
@@ -231,5 +246,21 @@ fn changes(plan: &Plan, findings: &mut Findings) {
             format!("{when} {switches} of {all} switches change {entries} of {entries_of} forwarding entries");
         findings.add(Severity::Note, "network.routes", message, "");
         before = &change.routes;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::chain;
+
+    #[test]
+    fn long_cycles_are_shortened() {
+        let names: Vec<String> = (0..5000).map(|number| format!("sw{number}")).collect();
+        let nodes: Vec<&str> = names.iter().map(String::as_str).collect();
+        assert_eq!(chain(&nodes[..3]), "sw0 -> sw1 -> sw2");
+        assert!(chain(&nodes[..12]).ends_with("sw7 -> sw8 -> sw9 -> sw10 -> sw11"));
+        let long = chain(&nodes);
+        assert!(long.ends_with("sw7 -> (4989 more) -> sw4997 -> sw4998 -> sw4999"), "{long}");
+        assert!(long.len() < 120, "{long}");
     }
 }

@@ -1,5 +1,6 @@
 //! Checks for forwarding loops while switches have inconsistent tables.
 
+use super::deadlock::chain;
 use super::paths::Walker;
 use super::{Findings, Severity, holds_back};
 use crate::plan::Plan;
@@ -40,7 +41,7 @@ pub(super) fn check(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
         let at = at_once[0].0;
         let circle = tables.circle().map(|circle| {
             let names: Vec<&str> = circle.iter().map(|&node| walker.name(node)).collect();
-            names.join(" -> ")
+            chain(&names)
         });
         open = match (open.take(), circle) {
             (None, Some(circle)) => Some((at, circle)),
