@@ -43,7 +43,9 @@ fn network(graph: fabric::graph::Graph) -> NetworkSpec {
 }
 
 fn template() -> FlowSpec {
-    FlowSpec { frame: Bytes::new(1000), ..FlowSpec::greedy(HostId(0), HostId(1)) }
+    FlowSpec::greedy(HostId(0), HostId(1)).with(|it| {
+        it.frame = Bytes::new(1000);
+    })
 }
 
 fn hosts(spec: &NetworkSpec) -> Vec<HostId> {

@@ -120,12 +120,21 @@ pub struct Limits {
     pub flows: u64,
     /// Maximum estimated memory in bytes ([`crate::memory`]).
     pub memory: u64,
+    /// Whether the scenario is run, not only examined: its flows then have a state.
+    pub runs: bool,
 }
 
 impl Default for Limits {
     /// Returns the limits set by number ranges and available memory.
     fn default() -> Limits {
-        Limits { nodes: 1 << 18, cables: 1 << 22, routes: 1 << 29, flows: 10_000_000, memory: crate::memory::limit() }
+        Limits {
+            nodes: 1 << 18,
+            cables: 1 << 22,
+            routes: 1 << 29,
+            flows: 100_000_000,
+            memory: crate::memory::limit(),
+            runs: true,
+        }
     }
 }
 

@@ -40,7 +40,7 @@ impl FileReader for Disk {
 /// # Errors
 /// Returns all problems found.
 pub fn load(path: &Path, overrides: &[String]) -> Result<Plan, Errors> {
-    load_observed(path, overrides, StageObserver::default())
+    load_observed(path, overrides, Limits::default(), StageObserver::default())
 }
 
 /// Loads a scenario file as [`load`] does, and notifies an observer of the stages of setting up the plan and, later, its
@@ -48,7 +48,12 @@ pub fn load(path: &Path, overrides: &[String]) -> Result<Plan, Errors> {
 ///
 /// # Errors
 /// Returns all problems found.
-pub fn load_observed(path: &Path, overrides: &[String], observer: StageObserver) -> Result<Plan, Errors> {
+pub fn load_observed(
+    path: &Path,
+    overrides: &[String],
+    limits: Limits,
+    observer: StageObserver,
+) -> Result<Plan, Errors> {
     let name = path.to_string_lossy().into_owned();
     let read = files::read_given(path, LARGEST_SCENARIO).map_err(|error| error.to_string());
     let text = read.and_then(|text| {
@@ -60,7 +65,7 @@ pub fn load_observed(path: &Path, overrides: &[String], observer: StageObserver)
         }
     });
     match text {
-        Ok(text) => load_text((&name, &text), overrides, &Disk, Limits::default(), observer),
+        Ok(text) => load_text((&name, &text), overrides, &Disk, limits, observer),
         Err(reason) => Err(unread(name, &reason, "give the path of a scenario file")),
     }
 }

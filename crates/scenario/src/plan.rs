@@ -251,7 +251,8 @@ impl Plan {
         };
         let receivers = self.spec.flows.iter().map(listed).sum();
         let network = need_of_changes(&self.spec.graph, self.spec.route_changes.len());
-        network.and_flows(self.spec.flows.len() as u64, receivers)
+        let recovering = self.spec.flows.iter().filter(|flow| flow.receiver().is_some()).count() as u64;
+        network.and_flows(self.spec.flows.len() as u64, recovering, receivers)
     }
 
     /// Notifies the observer of the scenario's stages that a stage begins.

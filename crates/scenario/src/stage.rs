@@ -73,7 +73,7 @@ mod tests {
             StageObserver::new(move |stage| seen.lock().expect("no panic").push(stage))
         };
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/victim.toml");
-        let plan = load_observed(&file, &[], observer).expect("a scenario");
+        let plan = load_observed(&file, &[], crate::Limits::default(), observer).expect("a scenario");
         let _ = check(&plan);
         plan.notify(Stage::Building);
         use Stage::{Building, Dependencies, Flows, Network, Paths, Validation};

@@ -15,7 +15,7 @@
 //!
 //! - [`headroom`]: the buffer that a lossless class needs above XOFF, term by term.
 //! - [`max_min`]: the fair allocation that a congestion control should reach; [`classes`]: the same on links with
-//!   several classes; [`fairness`]: the distance from it.
+//!   several classes; [`fairness`]: the distance from it; [`mod@max_flow`]: the capacity of the smallest cut.
 //! - [`mod@fluid`]: congestion controls as differential equations; [`stability`]: whether they converge;
 //!   [`mod@spectrum`]: oscillations of sampled signals; [`sampling`]: the flows that a congestion point notifies.
 //! - [`arq`]: efficiency of stop-and-wait, go-back-N and selective repeat; [`tcp`]: throughput of additive increase and
@@ -30,6 +30,7 @@ pub mod error;
 pub mod fairness;
 pub mod fluid;
 pub mod headroom;
+pub mod max_flow;
 pub mod max_min;
 pub mod quantile;
 pub mod sampling;

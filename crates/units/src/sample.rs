@@ -1,7 +1,7 @@
 //! Sampling from distributions. Each sampler documents the number of draws that it takes from its stream, because that
 //! number determines all later draws of the stream.
 
-use crate::math::{ln, pow};
+use crate::math::{cos, exp, ln, pow};
 use crate::{Bytes, Span, Stream};
 
 /// 2^-53: the distance between neighbouring results of [`Stream::unit_f64`].
@@ -81,6 +81,19 @@ impl Stream {
     /// Poisson process. Takes one draw.
     pub fn exponential(&mut self, mean: Span) -> Span {
         Span::from_picos(nearest(self.exponential_f64(mean.as_picos() as f64)))
+    }
+
+    /// Returns a number of the standard normal distribution, by the transform of Box and Muller. Takes two draws.
+    pub fn normal_f64(&mut self) -> f64 {
+        let radius = (2.0 * (0.0 - ln(self.unit_above_zero()))).sqrt();
+        radius * cos(2.0 * std::f64::consts::PI * self.unit_f64())
+    }
+
+    /// Returns a log-normally distributed span with that mean, rounded to the nearest picosecond. `sigma` is the deviation
+    /// of its logarithm: 0 is always the mean, 2 is bursts and long pauses. Takes two draws.
+    pub fn log_normal(&mut self, mean: Span, sigma: f64) -> Span {
+        let factor = exp(sigma * self.normal_f64() - sigma * sigma / 2.0);
+        Span::from_picos(nearest(mean.as_picos() as f64 * factor))
     }
 
     /// Returns a Pareto distributed number: above `x` with probability `(scale / x)^shape`, never below `scale`. Takes

@@ -139,7 +139,9 @@ mod tests {
         let hosts: Vec<HostId> = (0..spec.graph.hosts().len() as u32).map(HostId).collect();
         spec.flows = workload::permutation(
             &hosts,
-            &FlowSpec { frame: Bytes::new(1000), ..FlowSpec::greedy(HostId(0), HostId(1)) },
+            &FlowSpec::greedy(HostId(0), HostId(1)).with(|it| {
+                it.frame = Bytes::new(1000);
+            }),
             1,
         );
         spec

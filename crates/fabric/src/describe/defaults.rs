@@ -112,9 +112,10 @@ mod tests {
         for (switch, class) in switches {
             let link = LinkSpec::new(Rate::from_gigabits(10), Span::from_nanos(500));
             let graph = topology::single_switch(4, link).expect("four hosts");
-            let flow = |host| FlowSpec {
-                acknowledge: Some(Acknowledge::default()),
-                ..FlowSpec::finite(HostId(host), HostId(0), Bytes::new(150_000))
+            let flow = |host| {
+                FlowSpec::finite(HostId(host), HostId(0), Bytes::new(150_000)).with(|it| {
+                    it.acknowledge = Some(Acknowledge::default());
+                })
             };
             let flows = (1..4).map(flow).collect();
             let spec = NetworkSpec { flows, ..NetworkSpec::uniform(graph, switch, AdapterSpec::default(), class) };

@@ -244,7 +244,9 @@ mod tests {
         let mut spec = network(&["low", "data", "high"]);
         let acknowledge = Some(Acknowledge { size: Bytes::new(64), class: 2, every: 1, delay: None });
         for (from, to) in [(0, 2), (3, 0), (4, 1), (1, 3), (2, 4)] {
-            spec.flows.push(FlowSpec { class: 1, acknowledge, ..FlowSpec::greedy(HostId(from), HostId(to)) });
+            spec.flows.push(FlowSpec { class: 1, ..FlowSpec::greedy(HostId(from), HostId(to)) }.with(|it| {
+                it.acknowledge = acknowledge;
+            }));
         }
         spec.ports.push(PortSpec { node: NodeId(0), port: 0, pfc: 0b011, egress: Some(Egress::Strict) });
         let spec = spread(spec, &[false, true, false]).unwrap();

@@ -9,6 +9,7 @@ use crate::observe::outcome::{Loss, Totals};
 use crate::observe::probe::Probe;
 use crate::observe::watchdog::Movement;
 use engine::{Encode, Fingerprint, Ranks, announce, reduce};
+use std::collections::BTreeMap;
 use units::Time;
 
 /// What an inspection sees of a rank, or of all.
@@ -98,6 +99,16 @@ struct FlowPart {
 
 engine::encoded!(struct FlowPart { size, gone, summary });
 
+/// What all shards know of all flows. There may be millions, so that what most do not need is kept apart.
+struct FlowParts {
+    /// Sums of their parts.
+    summaries: Vec<FlowSummary>,
+    /// Sizes of finite flows; [`u64::MAX`] if they have none.
+    sizes: Vec<u64>,
+    /// Those with lost frames.
+    gone: BTreeMap<u32, Gone>,
+}
+
 impl FlowPart {
     /// At the source.
     fn of_source(flow: &Flow, size: Option<u64>, started: Option<Time>) -> FlowPart {
@@ -131,12 +142,27 @@ impl FlowPart {
         }
         FlowPart { summary, ..FlowPart::default() }
     }
+}
 
-    fn add(&mut self, FlowPart { size, gone, summary: other }: &FlowPart) {
-        self.size = self.size.or(*size);
-        self.gone.frames += gone.frames;
-        self.gone.bytes += gone.bytes;
-        self.gone.last = self.gone.last.max(gone.last);
+impl FlowParts {
+    fn new(flows: usize) -> FlowParts {
+        FlowParts {
+            summaries: vec![FlowSummary::default(); flows],
+            sizes: vec![u64::MAX; flows],
+            gone: BTreeMap::new(),
+        }
+    }
+
+    fn add(&mut self, flow: u32, FlowPart { size, gone, summary: other }: &FlowPart) {
+        if let Some(size) = size {
+            self.sizes[flow as usize] = *size;
+        }
+        if gone.frames > 0 {
+            let all = self.gone.entry(flow).or_default();
+            all.frames += gone.frames;
+            all.bytes += gone.bytes;
+            all.last = all.last.max(gone.last);
+        }
         let FlowSummary {
             started,
             made_frames,
@@ -162,7 +188,7 @@ impl FlowPart {
             until_known,
             ended: _,
         } = other;
-        let sum = &mut self.summary;
+        let sum = &mut self.summaries[flow as usize];
         sum.started = sum.started.or(*started);
         sum.made_frames += made_frames;
         sum.received_bytes += received_bytes;
@@ -187,11 +213,14 @@ impl FlowPart {
     }
 
     /// The whole, when all parts are added.
-    fn summary(&self) -> FlowSummary {
-        let FlowPart { size, gone, summary } = self;
-        let nothing_left = size.is_some_and(|size| summary.received_bytes + gone.bytes >= size);
-        let ended = summary.completed.or(nothing_left.then(|| summary.last_received.max(gone.last)));
-        FlowSummary { lost_frames: gone.frames, ended, ..*summary }
+    fn finish(mut self) -> Vec<FlowSummary> {
+        for ((flow, summary), &size) in (0..).zip(&mut self.summaries).zip(&self.sizes) {
+            let gone = self.gone.get(&flow).copied().unwrap_or_default();
+            let nothing_left = summary.received_bytes + gone.bytes >= size;
+            summary.lost_frames = gone.frames;
+            summary.ended = summary.completed.or(nothing_left.then(|| summary.last_received.max(gone.last)));
+        }
+        self.summaries
     }
 }
 
@@ -201,11 +230,11 @@ pub(crate) fn flow_summaries<P: Probe>(
     models: &[&Network<P>],
     flows: usize,
 ) -> Vec<FlowSummary> {
-    let mut all: Vec<FlowPart> = Vec::new();
+    let first = ranks.rank() == 0;
+    let mut all = FlowParts::new(if first { flows } else { 0 });
     let mut parcel = Vec::new();
-    if ranks.rank() == 0 {
-        all = vec![FlowPart::default(); flows];
-        each_part(models, |flow, part| all[flow as usize].add(&part));
+    if first {
+        each_part(models, |flow, part| all.add(flow, &part));
     } else {
         each_part(models, |flow, part| (flow, part).encode(&mut parcel));
     }
@@ -213,10 +242,10 @@ pub(crate) fn flow_summaries<P: Probe>(
         let mut rest = &bytes[..];
         while !rest.is_empty() {
             let (flow, part) = <(u32, FlowPart)>::decode(&mut rest).expect("a message between ranks is damaged");
-            all[flow as usize].add(&part);
+            all.add(flow, &part);
         }
     }
-    all.iter().map(FlowPart::summary).collect()
+    all.finish()
 }
 
 /// Shows what the shards know of each flow, in pieces.

@@ -4,7 +4,7 @@ use crate::kit::*;
 use fabric::graph::Graph;
 use fabric::spec::*;
 use fabric::topology::{self, Links};
-use fabric::workload::{Activity, FlowSpec};
+use fabric::workload::Activity;
 use fabric::{Frame, Probe, QueueSample};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Rate, Span, Time};
@@ -94,8 +94,12 @@ fn flowlets_change_paths_after_a_gap_only() {
         };
         spec.flows = vec![
             greedy(0, 3, 1000),
-            FlowSpec { activity: bursts(10), ..greedy(1, 4, 1000) },
-            FlowSpec { activity: bursts(100), ..greedy(2, 5, 1000) },
+            greedy(1, 4, 1000).with(|it| {
+                it.activity = bursts(10);
+            }),
+            greedy(2, 5, 1000).with(|it| {
+                it.activity = bursts(100);
+            }),
         ];
         let used = spread(&spec, Span::from_millis(2)).used;
         let paths: Vec<usize> = (0..3).map(|flow| used[&flow].len()).collect();

@@ -30,7 +30,9 @@ fn overloaded(limit: Option<u32>, shards: usize) -> (u64, Vec<FlowSummary>, Vec<
     for number in 0..12 {
         let source = HostId(number % 3);
         let pattern = Pattern::Paced { rate: Rate::from_gigabits(25), gaps: gaps.next().unwrap(), backlog };
-        let mut flow = FlowSpec { pattern, ..FlowSpec::greedy(source, HostId(3)) };
+        let mut flow = FlowSpec::greedy(source, HostId(3)).with(|it| {
+            it.pattern = pattern;
+        });
         match number {
             3..=5 => {
                 flow.destination = Destination::Uniform((0..4).map(HostId).filter(|&host| host != source).collect())

@@ -43,7 +43,12 @@ fn spec(name: &str, set: &[(&'static str, Value)]) -> NetworkSpec {
         class: u8::from(lane == PathProbeClass::Urgent),
         answer_class: 1,
     });
-    let flow = |host: u32| FlowSpec { reaction: reaction.clone(), path_probe, ..greedy(host, TARGET, 1500) };
+    let flow = |host: u32| {
+        greedy(host, TARGET, 1500).with(|it| {
+            it.reaction = reaction.clone();
+            it.path_probe = path_probe;
+        })
+    };
     spec.flows = (0..4).map(flow).collect();
     spec
 }

@@ -51,7 +51,9 @@ fn a_ring_all_reduce_takes_its_steps_to_the_picosecond() {
         let steps = 2 * (u64::from(ranks) - 1);
         assert_eq!(last(&simulation), at(step * steps), "{ranks} ranks");
         // Acknowledgements do not delay a step: it waits for its data, and until its link is free.
-        let acknowledged = FlowSpec { acknowledge: Some(Default::default()), ..greedy(0, 1, 1000) };
+        let acknowledged = greedy(0, 1, 1000).with(|it| {
+            it.acknowledge = Some(Default::default());
+        });
         let ring = Collective { iterations: 2, ..collective(Operation::AllReduce, Algorithm::Ring, ranks, size) };
         put(&mut spec, &ring, &acknowledged);
         let (simulation, _) = run(&spec, Span::from_millis(20));

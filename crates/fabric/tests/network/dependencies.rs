@@ -18,7 +18,10 @@ fn go_back_n(flow: FlowSpec) -> FlowSpec {
     let info = RECOVERIES.iter().find(|info| info.name == "go-back-n").expect("it is built in");
     let values = congestion::parameter::Values::defaults(info.parameters);
     let recovery = Some(Arc::new((info.build)(&values).expect("sound parameters")));
-    FlowSpec { acknowledge: Some(Acknowledge::default()), recovery, ..flow }
+    flow.with(|it| {
+        it.acknowledge = Some(Acknowledge::default());
+        it.recovery = recovery;
+    })
 }
 
 fn one_switch(hosts: u32) -> NetworkSpec {
@@ -31,7 +34,9 @@ const FRAME: Span = Span::from_nanos(816);
 #[test]
 fn a_flow_starts_when_what_it_waits_for_is_complete_at_its_source() {
     let mut spec = one_switch(10);
-    let acknowledged = FlowSpec { acknowledge: Some(Acknowledge::default()), ..sized(5, 6, 3000) };
+    let acknowledged = sized(5, 6, 3000).with(|it| {
+        it.acknowledge = Some(Acknowledge::default());
+    });
     let paced = Pattern::Paced { rate: Rate::from_gigabits(1), gaps: Gaps::Constant, backlog: None };
     spec.flows = vec![
         sized(0, 1, 5000),
@@ -41,7 +46,9 @@ fn a_flow_starts_when_what_it_waits_for_is_complete_at_its_source() {
         sized(5, 7, 1000),
         go_back_n(sized(2, 8, 4000)),
         sized(2, 9, 1000),
-        FlowSpec { pattern: paced, ..sized(3, 4, 3000) },
+        sized(3, 4, 3000).with(|it| {
+            it.pattern = paced;
+        }),
         sized(3, 4, 1000),
         FlowSpec { start: at(Span::from_micros(50)), ..sized(1, 0, 1000) },
     ];
@@ -75,7 +82,9 @@ fn a_flow_starts_when_what_it_waits_for_is_complete_at_its_source() {
 #[test]
 fn order_does_not_wait_for_acknowledgements() {
     let mut spec = one_switch(3);
-    let acknowledged = FlowSpec { acknowledge: Some(Acknowledge::default()), ..sized(0, 1, 3000) };
+    let acknowledged = sized(0, 1, 3000).with(|it| {
+        it.acknowledge = Some(Acknowledge::default());
+    });
     spec.flows = vec![acknowledged, sized(0, 2, 1000), sized(0, 2, 1000)];
     spec.dependencies.add_in_order(1, &[0]);
     // Several entries with delays of their own: the latest counts.

@@ -4,7 +4,7 @@ use crate::kit::*;
 use fabric::graph::HostId;
 use fabric::spec::*;
 use fabric::topology::{self, Links};
-use fabric::workload::{self, Activity, Arrivals, FlowSize, FlowSpec, Gaps, Pattern};
+use fabric::workload::{self, Activity, Arrivals, FlowGaps, FlowSize, FlowSpec, Gaps, Pattern};
 use fabric::{BuildOptions, Partition, RunLimits, RunSummary, Simulation};
 use std::ops::ControlFlow;
 use units::{Bytes, Rate, Span};
@@ -20,10 +20,15 @@ pub fn fat_tree() -> NetworkSpec {
     let graph = topology::fat_tree(4, Links::same(link(100, Span::from_micros(1)))).unwrap();
     let mut spec = network(graph, pfc_switch(), lossless());
     spec.flows = workload::permutation(&hosts(&spec), &greedy(0, 1, 1000), 3);
-    let arrivals = Arrivals { from: at(Span::ZERO), mean_gap: Span::from_micros(5), until: at(Span::from_millis(1)) };
+    let arrivals = Arrivals {
+        from: at(Span::ZERO),
+        mean_gap: Span::from_micros(5),
+        gaps: FlowGaps::Exponential,
+        until: at(Span::from_millis(1)),
+    };
     let size = FlowSize::Pareto { shape: 1.5, mean: Bytes::new(20_000) };
     let all = hosts(&spec);
-    spec.flows.extend(workload::poisson(&all, &all, arrivals, &size, &greedy(0, 1, 1000), 9));
+    spec.flows.extend(workload::poisson(&all, &all, None, arrivals, &size, &greedy(0, 1, 1000), 9));
     spec
 }
 
@@ -90,7 +95,10 @@ pub fn mixed() -> NetworkSpec {
     let activity =
         Activity::OnOff { on: Span::from_micros(40), off: Span::from_micros(60), random: true, discard: true };
     spec.flows = workload::permutation(&all, &greedy(0, 1, 1500), 4);
-    let template = FlowSpec { pattern: paced, activity, class: 1, ..greedy(0, 1, 700) };
+    let template = FlowSpec { class: 1, ..greedy(0, 1, 700) }.with(|it| {
+        it.pattern = paced;
+        it.activity = activity;
+    });
     spec.flows.extend(workload::permutation(&all, &template, 8));
     spec.flows.extend(workload::uniform_frames(&all, Rate::from_megabits(500), Gaps::Exponential, &greedy(0, 1, 300)));
     spec.faults = vec![Fault { cable: 5, down: at(Span::from_micros(200)), up: Some(at(Span::from_micros(400))) }];

@@ -199,13 +199,14 @@ fn notices(culprit: &str) -> [u64; 2] {
         ..switch(ClassBuffer::lossless(Bytes::new(150_000), Bytes::new(60_000), Bytes::new(50_000)), pfc())
     };
     let mut spec = network(graph, switch, lossless());
-    let paced = |from: u32, to: u32, megabits: u64| FlowSpec {
-        pattern: fabric::workload::Pattern::Paced {
-            rate: Rate::from_megabits(megabits),
-            gaps: fabric::workload::Gaps::Exponential,
-            backlog: Some(fabric::workload::Backlog { frames: 16, overflow: fabric::workload::Overflow::Stall }),
-        },
-        ..greedy(from, to, 1500)
+    let paced = |from: u32, to: u32, megabits: u64| {
+        greedy(from, to, 1500).with(|it| {
+            it.pattern = fabric::workload::Pattern::Paced {
+                rate: Rate::from_megabits(megabits),
+                gaps: fabric::workload::Gaps::Exponential,
+                backlog: Some(fabric::workload::Backlog { frames: 16, overflow: fabric::workload::Overflow::Stall }),
+            };
+        })
     };
     spec.flows = vec![paced(0, 2, 3_000), paced(0, 3, 6_000), greedy(1, 3, 1500)];
     let mut simulation = Observed::build(&spec, &BuildOptions::default(), |_| Notices::default()).unwrap();
@@ -321,7 +322,11 @@ fn notices_find_another_way_when_routes_change() {
         let routes = fabric::routing::Routes::without_links(&spec.graph, &[cut]);
         spec.route_changes = vec![RouteChange::everywhere(at(Span::from_micros(150)), routes)];
         // Two hosts of the other leaf and one of this one send to one host of this leaf.
-        let flow = |from: u32| FlowSpec { stop: Some(at(Span::from_micros(300))), ..greedy(from, 2, 1500) };
+        let flow = |from: u32| {
+            greedy(from, 2, 1500).with(|it| {
+                it.stop = Some(at(Span::from_micros(300)));
+            })
+        };
         spec.flows = [0, 1, 3].map(flow).to_vec();
         let mut simulation = Simulation::build(&spec, &BuildOptions::default()).unwrap();
         simulation.run(&RunLimits::until(at(Span::from_micros(149))));

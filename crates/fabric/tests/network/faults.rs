@@ -103,7 +103,14 @@ fn ring_that_differs(class: ClassSpec, gigabits: u64, [first, second]: [u64; 2])
     let pattern = Pattern::Paced { rate: Rate::from_gigabits(gigabits), gaps: Gaps::Constant, backlog: None };
     // And one that none of it touches.
     let other = Pattern::Paced { rate: Rate::from_gigabits(6), gaps: Gaps::Constant, backlog: None };
-    spec.flows = vec![FlowSpec { pattern, ..greedy(0, 2, 1000) }, FlowSpec { pattern: other, ..greedy(3, 2, 1000) }];
+    spec.flows = vec![
+        greedy(0, 2, 1000).with(|it| {
+            it.pattern = pattern;
+        }),
+        greedy(3, 2, 1000).with(|it| {
+            it.pattern = other;
+        }),
+    ];
     spec
 }
 
@@ -173,7 +180,12 @@ fn whoever_turns_when_the_run_is_the_same_everywhere() {
             spec.route_changes.push(RouteChange { at: first, routes, switches });
         }
         let pattern = Pattern::Paced { rate: Rate::from_gigabits(1), gaps: Gaps::Exponential, backlog: None };
-        spec.flows = workload::all_to_all(&hosts(&spec), &FlowSpec { pattern, ..greedy(0, 1, 1000) });
+        spec.flows = workload::all_to_all(
+            &hosts(&spec),
+            &greedy(0, 1, 1000).with(|it| {
+                it.pattern = pattern;
+            }),
+        );
         crate::determinism::same_everywhere(&spec);
     }
 }

@@ -29,7 +29,9 @@ fn recovery() -> Option<Arc<Recovery>> {
 
 /// From the first host to the last.
 fn flow(via: Via) -> FlowSpec {
-    FlowSpec { via, ..greedy(0, 3, 1250) }
+    greedy(0, 3, 1250).with(|it| {
+        it.via = via;
+    })
 }
 
 fn received(spec: &NetworkSpec, until: Span) -> Vec<u64> {
@@ -73,11 +75,15 @@ fn pair(rates: &[u64]) -> NetworkSpec {
 #[test]
 fn links_of_different_rates_add_up() {
     let mut spec = pair(&[10, 25, 5]);
-    spec.flows = vec![FlowSpec { via: Via::Spray, ..greedy(0, 1, 1250) }];
+    spec.flows = vec![greedy(0, 1, 1250).with(|it| {
+        it.via = Via::Spray;
+    })];
     let frames = received(&spec, Span::from_micros(1002))[0] / 1250;
     assert!((3960..=4000).contains(&frames), "{frames} frames of 4 a microsecond");
     // A flow that is bound to the first link takes turns there with the one that sprays, which has all of the others.
-    spec.flows.push(FlowSpec { via: Via::Port(0), ..greedy(0, 1, 1250) });
+    spec.flows.push(greedy(0, 1, 1250).with(|it| {
+        it.via = Via::Port(0);
+    }));
     let both = received(&spec, Span::from_micros(1002));
     let (sprayed, bound) = (both[0] / 1250, both[1] / 1250);
     assert!((3960..=4000).contains(&(sprayed + bound)) && (490..=1000).contains(&bound), "{both:?}");
@@ -110,7 +116,13 @@ fn rails_lead_to_their_own_links() {
     assert_eq!(spec.graph.hosts().len(), 4);
     // In its row, and in the other one by the spines: each rail has a link of its own at both ends.
     for to in [1, 3] {
-        spec.flows = (0..4).map(|rail| FlowSpec { via: Via::Port(rail), ..greedy(0, to, 1250) }).collect();
+        spec.flows = (0..4)
+            .map(|rail| {
+                greedy(0, to, 1250).with(|it| {
+                    it.via = Via::Port(rail);
+                })
+            })
+            .collect();
         let received = received(&spec, Span::from_millis(1));
         // 1270 bytes on the wire take 1.016 us.
         assert!(received.iter().all(|bytes| bytes / 1250 > 970), "to {to}: {received:?}");
@@ -129,7 +141,10 @@ fn failing(via: Via) -> NetworkSpec {
     let cable = spec.graph.cables.iter().position(|cable| cable.a == h3).unwrap() as u32;
     let size = Some(Bytes::new(2_500_000));
     let acknowledge = Some(Acknowledge::default());
-    spec.flows = vec![FlowSpec { size, acknowledge, recovery: recovery(), ..flow(via) }];
+    spec.flows = vec![FlowSpec { size, ..flow(via) }.with(|it| {
+        it.acknowledge = acknowledge;
+        it.recovery = recovery();
+    })];
     spec.faults = vec![Fault { cable, down: at(Span::from_micros(300)), up: None }];
     let routes = Routes::without_links(&spec.graph, &[cable]);
     assert!(routes.ports(spec.graph.find("p0-spine0").unwrap(), HostId(3)).is_empty());
@@ -160,8 +175,11 @@ fn flows_move_to_ports_that_lead_to_their_destination() {
 #[test]
 fn hosts_with_several_cables_are_the_same_on_any_threads_and_ranks() {
     let mut spec = failing(Via::Spray);
-    spec.flows
-        .extend((1..3).map(|from| FlowSpec { acknowledge: Some(Acknowledge::default()), ..greedy(from, 3, 900) }));
+    spec.flows.extend((1..3).map(|from| {
+        greedy(from, 3, 900).with(|it| {
+            it.acknowledge = Some(Acknowledge::default());
+        })
+    }));
     spec.flows[2].via = Via::Spray;
     let until = Span::from_millis(2);
     let mut first = None;
@@ -192,7 +210,11 @@ fn a_flow_that_sprays_is_compared_with_all_links() {
     let mut spec = pair(&[10, 10]);
     let mut alone = |via: Via| {
         let (size, acknowledge) = (Some(Bytes::new(1_250_000)), Some(Acknowledge::default()));
-        spec.flows = vec![FlowSpec { size, acknowledge, recovery: recovery(), via, ..greedy(0, 1, 1250) }];
+        spec.flows = vec![FlowSpec { size, ..greedy(0, 1, 1250) }.with(|it| {
+            it.acknowledge = acknowledge;
+            it.recovery = recovery();
+            it.via = via;
+        })];
         let (simulation, _) = run(&spec, Span::from_millis(3));
         let flow = &simulation.flows()[0];
         let taken = flow.acknowledged.expect("it completes").saturating_since(at(Span::ZERO));

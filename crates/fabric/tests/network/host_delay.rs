@@ -60,8 +60,11 @@ fn heard(wants: bool, recovery: Option<Arc<Recovery>>) -> Vec<Span> {
     let heard = Arc::clone(&listener.heard);
     let reaction = Reaction::custom(listener);
     let acknowledge = Some(Acknowledge::default());
-    spec.flows =
-        vec![FlowSpec { size: Some(Bytes::new(5_000)), acknowledge, reaction, recovery, ..greedy(1, 0, 1000) }];
+    spec.flows = vec![FlowSpec { size: Some(Bytes::new(5_000)), ..greedy(1, 0, 1000) }.with(|it| {
+        it.acknowledge = acknowledge;
+        it.reaction = reaction;
+        it.recovery = recovery;
+    })];
     run(&spec, Span::from_millis(1));
     let heard = heard.lock().unwrap();
     heard.clone()
@@ -93,12 +96,13 @@ fn a_source_that_waits_for_its_own_window_is_no_slow_host() {
     let reaction = (info.build)(&Values::defaults(info.parameters)).unwrap();
     let backlog = Some(Backlog { frames: 10, overflow: Overflow::Discard });
     let pattern = Pattern::Paced { rate: Rate::from_megabits(9_900), gaps: Gaps::Jittered(0.1), backlog };
-    let flow = |from| FlowSpec {
-        pattern,
-        acknowledge: Some(Acknowledge::default()),
-        recovery: go_back_n(),
-        reaction: reaction.clone(),
-        ..FlowSpec::greedy(HostId(from), HostId(4))
+    let flow = |from| {
+        FlowSpec::greedy(HostId(from), HostId(4)).with(|it| {
+            it.pattern = pattern;
+            it.acknowledge = Some(Acknowledge::default());
+            it.recovery = go_back_n();
+            it.reaction = reaction.clone();
+        })
     };
     spec.flows = (0..4).map(flow).collect();
     let (simulation, _) = run(&spec, Span::from_millis(20));

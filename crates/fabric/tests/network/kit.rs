@@ -62,7 +62,9 @@ pub fn network(graph: Graph, switch: SwitchSpec, class: ClassSpec) -> NetworkSpe
 }
 
 pub fn greedy(from: u32, to: u32, frame: u64) -> FlowSpec {
-    FlowSpec { frame: Bytes::new(frame), ..FlowSpec::greedy(HostId(from), HostId(to)) }
+    FlowSpec::greedy(HostId(from), HostId(to)).with(|it| {
+        it.frame = Bytes::new(frame);
+    })
 }
 
 pub fn hosts(spec: &NetworkSpec) -> Vec<HostId> {

@@ -107,7 +107,10 @@ fn a_rare_high_frame_waits_for_one_low_frame_at_most() {
     let mut spec = two_lanes(lanes(&[(0, 1)], &[(1, 1)], 0), 65_536);
     spec.adapters[0] = AdapterSpec::default();
     let rare = Pattern::Paced { rate: Rate::from_megabits(50), gaps: Gaps::Jittered(0.5), backlog: None };
-    spec.flows[0] = FlowSpec { pattern: rare, stop: Some(at(Span::from_millis(9))), ..greedy(0, 2, 256) };
+    spec.flows[0] = greedy(0, 2, 256).with(|it| {
+        it.pattern = rare;
+        it.stop = Some(at(Span::from_millis(9)));
+    });
     let (mut simulation, _) = run_with(&spec, Span::from_millis(10), |_| Waits::default());
     let worst = simulation.probes_mut().map(|waits| waits.0).max().unwrap();
     // 2048 B at 10 Gb/s take 1638.4 ns.

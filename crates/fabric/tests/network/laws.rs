@@ -107,11 +107,10 @@ fn spec(case: &Case) -> NetworkSpec {
         if source == target {
             continue;
         }
-        let mut flow = FlowSpec {
-            class: class % case.classes as u8,
-            stop: Some(at(Span::from_micros(150))),
-            ..greedy(source, target, u64::from(frame))
-        };
+        let mut flow =
+            FlowSpec { class: class % case.classes as u8, ..greedy(source, target, u64::from(frame)) }.with(|it| {
+                it.stop = Some(at(Span::from_micros(150)));
+            });
         let rate = Rate::from_megabits(3_500);
         match pattern {
             0 => flow.size = Some(Bytes::new(33_333)),

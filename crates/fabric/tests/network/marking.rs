@@ -68,12 +68,16 @@ fn two_switches(latency: Span, reaction: &Reaction, congestion: Option<Point>) -
     let mut spec = network(graph, input_buffered(congestion), lossless());
     spec.classes = vec![lossless(), lossless()];
     (spec.overhead, spec.smallest_frame) = (Bytes::ZERO, Bytes::new(20));
-    let flow = |from, to, order: u64| FlowSpec {
-        // Some tens of nanoseconds keep the flows from running in step.
-        start: at(Span::from_micros(20) * order + Span::from_nanos(order * order * 37 % 100)),
-        acknowledge: Some(Acknowledge { size: Bytes::new(20), class: 1, every: 1, delay: None }),
-        reaction: reaction.clone(),
-        ..greedy(from, to, FRAME)
+    let flow = |from, to, order: u64| {
+        FlowSpec {
+            // Some tens of nanoseconds keep the flows from running in step.
+            start: at(Span::from_micros(20) * order + Span::from_nanos(order * order * 37 % 100)),
+            ..greedy(from, to, FRAME)
+        }
+        .with(|it| {
+            it.acknowledge = Some(Acknowledge { size: Bytes::new(20), class: 1, every: 1, delay: None });
+            it.reaction = reaction.clone();
+        })
     };
     spec.flows.extend((0..10).map(|n| flow(10 + n, 22, u64::from(n))));
     spec.flows.extend((0..10).map(|n| flow(n, 22, 10 + u64::from(n))));
@@ -280,7 +284,12 @@ fn an_index_belongs_to_a_flow_or_to_a_class() {
         spec.switches[0].congestion_point = Some(CongestionPointSpec::point(point("infiniband-fecn", &[])));
         let reaction = protocol("infiniband-cc", &[("scope", Value::Choice(scope.into()))]);
         let acknowledge = Some(Acknowledge { size: Bytes::new(64), class: 0, every: 1, delay: None });
-        let flow = |from, to| FlowSpec { reaction: reaction.clone(), acknowledge, ..greedy(from, to, 1000) };
+        let flow = |from, to| {
+            greedy(from, to, 1000).with(|it| {
+                it.reaction = reaction.clone();
+                it.acknowledge = acknowledge;
+            })
+        };
         // Only host 2 has two senders; host 4 is another adapter, whose index is its own in any scope.
         spec.flows = vec![flow(0, 2), flow(0, 3), greedy(1, 2, 1000), flow(4, 1)];
         let (mut simulation, _) = run_with(&spec, Span::from_millis(1), |_| Rates::default());
@@ -329,12 +338,10 @@ fn counts_survive_a_change_of_routes() {
             let bulk = |from, to| FlowSpec { size: Some(Bytes::new(60 * FRAME)), ..greedy(from, to, FRAME) };
             spec.flows = (0..4).flat_map(|from| [bulk(from, 4 + from % 2), bulk(from, 4)]).collect();
             // When all is over, one packet at a time: it meets nobody, so nothing is owed to it.
-            spec.flows.push(FlowSpec {
-                start: at(Span::from_millis(3)),
-                reaction: uncontrolled(),
-                acknowledge: Some(Acknowledge { size: Bytes::new(64), class: 1, every: 1, delay: None }),
-                ..bulk(1, 7)
-            });
+            spec.flows.push(FlowSpec { start: at(Span::from_millis(3)), ..bulk(1, 7) }.with(|it| {
+                it.reaction = uncontrolled();
+                it.acknowledge = Some(Acknowledge { size: Bytes::new(64), class: 1, every: 1, delay: None });
+            }));
             let (simulation, report) = run(&spec, Span::from_millis(10));
             assert_eq!(report.outcome, Outcome::Finished, "{name}, {queueing:?}");
             nothing_is_missing(&simulation);
@@ -368,7 +375,14 @@ fn an_output_that_has_spent_its_credits_is_blocked() {
     }
     let rate = Rate::from_megabits(2500);
     let pattern = fabric::workload::Pattern::Paced { rate, gaps: fabric::workload::Gaps::Exponential, backlog: None };
-    spec.flows = vec![0, 1].into_iter().map(|from| FlowSpec { pattern, ..greedy(from, 2, FRAME) }).collect();
+    spec.flows = vec![0, 1]
+        .into_iter()
+        .map(|from| {
+            greedy(from, 2, FRAME).with(|it| {
+                it.pattern = pattern;
+            })
+        })
+        .collect();
     let (simulation, report) = run(&spec, Span::from_millis(3));
     assert!(report.totals.delivered_frames > 400 && simulation.census().frames > 100, "{:?}", report.totals);
     assert_eq!(report.totals.marked_frames, 0);

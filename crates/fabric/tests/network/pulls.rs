@@ -56,13 +56,11 @@ fn control(name: &str, set: &[(&'static str, Value)]) -> Reaction {
 
 fn pulled(from: u32, to: u32, size: u64, reaction: Reaction) -> FlowSpec {
     let pulls = reaction.pulling().is_some_and(|pulling| pulling.demand != Demand::Nothing);
-    FlowSpec {
-        size: Some(Bytes::new(size)),
-        acknowledge: Some(Acknowledge { class: 1, ..Acknowledge::default() }),
-        pull: pulls.then(|| PullSpec { class: 1, ..PullSpec::default() }),
-        reaction,
-        ..greedy(from, to, FRAME)
-    }
+    FlowSpec { size: Some(Bytes::new(size)), ..greedy(from, to, FRAME) }.with(|it| {
+        it.acknowledge = Some(Acknowledge { class: 1, ..Acknowledge::default() });
+        it.pull = pulls.then(|| PullSpec { class: 1, ..PullSpec::default() });
+        it.reaction = reaction;
+    })
 }
 
 fn star(hosts: u32) -> Graph {
@@ -178,9 +176,10 @@ fn the_defaults_of_csg_htsim_complete_as_computed_by_hand() {
         let graph = topology::fat_tree(4, Links::same(link(GIGABITS, Span::from_micros(1)))).unwrap();
         let mut spec = trimming(graph, queue);
         spec.multipath = Multipath::Numbered;
-        let flow = |from: u32, frames: u64| FlowSpec {
-            frame: Bytes::new(frame),
-            ..pulled(from, 0, frames * frame, reaction.clone())
+        let flow = |from: u32, frames: u64| {
+            pulled(from, 0, frames * frame, reaction.clone()).with(|it| {
+                it.frame = Bytes::new(frame);
+            })
         };
         let frame_time = frame as f64 * 80e-12;
         let one_way = 6.0 * (1e-6 + frame_time);

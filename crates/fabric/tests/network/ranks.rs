@@ -168,10 +168,10 @@ fn frames_dropped_on_one_rank_are_sent_again_by_a_source_on_another() {
     let graph = topology::dumbbell(3, 3, link(10, Span::from_nanos(500)), link(5, Span::from_nanos(500))).unwrap();
     let mut spec = network(graph, switch(ClassBuffer::drop_tail(Bytes::new(9_000)), FlowControl::None), lossy());
     spec.flows = (0..3)
-        .map(|from| FlowSpec {
-            requeue_oracle: Some(Span::from_micros(3)),
-            size: Some(Bytes::new(50_000)),
-            ..greedy(from, from + 3, 1000)
+        .map(|from| {
+            FlowSpec { size: Some(Bytes::new(50_000)), ..greedy(from, from + 3, 1000) }.with(|it| {
+                it.requeue_oracle = Some(Span::from_micros(3));
+            })
         })
         .collect();
     assert_eq!(same_on_ranks(&spec), Outcome::Finished);
@@ -218,14 +218,14 @@ fn recovery_trimming_telemetry_and_adaptive_paths_are_the_same_on_ranks() {
         // A window that starts with one frame needs an acknowledgement of each.
         let every = if control == "dcqcn" { 2 } else { 1 };
         let back = Acknowledge { class: 1, every, delay: Some(Span::from_micros(4)), ..Acknowledge::default() };
-        let flow = |from: u32| FlowSpec {
-            size: Some(Bytes::new(60_000)),
-            acknowledge: Some(back),
-            notify: Some(Notify { class: 1, interval: Span::from_micros(5), ..Notify::default() }),
-            telemetry: Some(TelemetrySpec::default()),
-            recovery: recovery(recovers, timeouts),
-            reaction: protocol(control),
-            ..greedy(from, (from + 1) % 3, 1000)
+        let flow = |from: u32| {
+            FlowSpec { size: Some(Bytes::new(60_000)), ..greedy(from, (from + 1) % 3, 1000) }.with(|it| {
+                it.acknowledge = Some(back);
+                it.notify = Some(Notify { class: 1, interval: Span::from_micros(5), ..Notify::default() });
+                it.telemetry = Some(TelemetrySpec::default());
+                it.recovery = recovery(recovers, timeouts);
+                it.reaction = protocol(control);
+            })
         };
         spec.flows = (0..9).map(flow).collect();
         same_on_ranks(&spec);

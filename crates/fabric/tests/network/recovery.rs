@@ -56,13 +56,11 @@ fn the_network_round_trip_is_without_the_wait_at_the_adapter() {
     let network = Span::from_nanos(2 * 2_000 + 2 * 1_100);
     let limit = Rate::from_gigabits(2);
     let reaction = Reaction::custom(Watching { limit, network, seen: 0, sent: 0 });
-    spec.flows = vec![FlowSpec {
-        pattern: Pattern::Paced { rate: Rate::from_gigabits(4), gaps: Gaps::Constant, backlog: None },
-        size: Some(Bytes::new(50_000)),
-        acknowledge: Some(Acknowledge { size: Bytes::new(125), ..Acknowledge::default() }),
-        reaction,
-        ..greedy(0, 1, 1250)
-    }];
+    spec.flows = vec![FlowSpec { size: Some(Bytes::new(50_000)), ..greedy(0, 1, 1250) }.with(|it| {
+        it.pattern = Pattern::Paced { rate: Rate::from_gigabits(4), gaps: Gaps::Constant, backlog: None };
+        it.acknowledge = Some(Acknowledge { size: Bytes::new(125), ..Acknowledge::default() });
+        it.reaction = reaction;
+    })];
     let (simulation, report) = run(&spec, Span::from_millis(1));
     assert_eq!(report.totals.acknowledgements, 40);
     assert!(simulation.flows()[0].completed.is_some());
@@ -83,7 +81,10 @@ fn go_back_n(timeout: Span) -> Option<Arc<Recovery>> {
 /// A flow of that many bytes in frames of 1000 that is sent again until it arrives.
 fn reliable(from: u32, to: u32, size: u64, recovery: Option<Arc<Recovery>>) -> FlowSpec {
     let acknowledge = Some(Acknowledge::default());
-    FlowSpec { size: Some(Bytes::new(size)), acknowledge, recovery, ..greedy(from, to, 1000) }
+    FlowSpec { size: Some(Bytes::new(size)), ..greedy(from, to, 1000) }.with(|it| {
+        it.acknowledge = acknowledge;
+        it.recovery = recovery;
+    })
 }
 
 /// Counts how often each frame of each flow was delivered.
@@ -223,7 +224,9 @@ fn acknowledgements_wait_no_longer_than_their_delay() {
     let mut spec = network(graph, pfc_switch(), lossless());
     let pattern = Pattern::Paced { rate: Rate::from_megabits(100), gaps: Gaps::Constant, backlog: None };
     // A frame every 80 us and more: the delay of 20 us always comes before the eighth.
-    spec.flows = vec![FlowSpec { pattern, ..reliable(0, 1, 20_000, None) }];
+    spec.flows = vec![reliable(0, 1, 20_000, None).with(|it| {
+        it.pattern = pattern;
+    })];
     spec.flows[0].acknowledge =
         Some(Acknowledge { every: 8, delay: Some(Span::from_micros(20)), ..Acknowledge::default() });
     let (_, report) = run(&spec, Span::from_millis(10));
@@ -268,10 +271,11 @@ fn marked_frames_are_answered_by_notifications_at_an_interval() {
     let info = congestion::POINTS.iter().find(|info| info.name == "infiniband-fecn").expect("it is built in");
     let point = (info.build)(&Values::defaults(info.parameters)).expect("its defaults fit");
     spec.switches[0].congestion_point = Some(CongestionPointSpec::point(point));
-    let flow = |from| FlowSpec {
-        reaction: Reaction::custom(Notified { halved: Rate::from_gigabits(10) }),
-        notify: Some(Notify { size: Bytes::new(64), class: 0, interval: Span::from_micros(50) }),
-        ..greedy(from, 2, 1000)
+    let flow = |from| {
+        greedy(from, 2, 1000).with(|it| {
+            it.reaction = Reaction::custom(Notified { halved: Rate::from_gigabits(10) });
+            it.notify = Some(Notify { size: Bytes::new(64), class: 0, interval: Span::from_micros(50) });
+        })
     };
     spec.flows = vec![flow(0), flow(1)];
     let (simulation, report) = run(&spec, Span::from_micros(500));

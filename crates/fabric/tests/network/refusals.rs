@@ -5,7 +5,7 @@ use congestion::{Allowance, NoControl, Reaction};
 use fabric::graph::Role;
 use fabric::spec::*;
 use fabric::topology;
-use fabric::workload::{FlowSpec, Gaps, Pattern};
+use fabric::workload::{Gaps, Pattern};
 use fabric::{BuildOptions, Simulation};
 use units::{Bytes, Rate, Span};
 
@@ -141,7 +141,9 @@ fn wrong_flows_and_faults_are_refused_with_the_reason() {
     refused("stops before it starts", |s| s.flows[0].stop = Some(s.flows[0].start));
     refused("its rate is zero", |s| {
         let pattern = Pattern::Paced { rate: Rate::ZERO, gaps: Gaps::Constant, backlog: None };
-        s.flows[0] = FlowSpec { pattern, ..s.flows[0].clone() };
+        s.flows[0] = (s.flows[0].clone()).with(|it| {
+            it.pattern = pattern;
+        });
     });
     refused("comes up before", |s| {
         let now = at(Span::from_micros(1));

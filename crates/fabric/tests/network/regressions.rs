@@ -281,11 +281,10 @@ fn a_window_survives_lost_frames_and_acknowledgements() {
     let graph = topology::single_switch(2, link(10, us(1))).unwrap();
     let mut spec = network(graph, pfc_switch(), lossless());
     let allowance = Allowance { rate: None, window: Some(b(5_000)) };
-    spec.flows = vec![FlowSpec {
-        acknowledge: Some(Acknowledge { size: b(64), class: 0, every: 1, delay: None }),
-        reaction: Reaction::None(NoControl { allowance }),
-        ..greedy(0, 1, 1000)
-    }];
+    spec.flows = vec![greedy(0, 1, 1000).with(|it| {
+        it.acknowledge = Some(Acknowledge { size: b(64), class: 0, every: 1, delay: None });
+        it.reaction = Reaction::None(NoControl { allowance });
+    })];
     spec.faults = vec![Fault { cable: 0, down: at(us(100)), up: Some(at(us(120))) }];
     spec.faults.extend((3..40).map(|n| Fault { cable: 0, down: at(us(53 * n)), up: Some(at(us(53 * n + 20))) }));
     let (s, r) = run(&spec, Span::from_millis(10));

@@ -11,8 +11,11 @@ use units::{Bytes, Span, Time};
 fn bursts(requeue: Option<Span>) -> NetworkSpec {
     let graph = topology::two_switches(4, 1, 1, Links::same(link(10, Span::from_micros(1)))).unwrap();
     let mut spec = network(graph, switch(ClassBuffer::drop_tail(Bytes::new(20_000)), FlowControl::None), lossy());
-    let flow =
-        |from: u32| FlowSpec { size: Some(Bytes::new(100_000)), requeue_oracle: requeue, ..greedy(from, 4, 1000) };
+    let flow = |from: u32| {
+        FlowSpec { size: Some(Bytes::new(100_000)), ..greedy(from, 4, 1000) }.with(|it| {
+            it.requeue_oracle = requeue;
+        })
+    };
     spec.flows = (0..4).map(flow).collect();
     spec
 }

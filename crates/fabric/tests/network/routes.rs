@@ -88,7 +88,9 @@ fn a_tree_can_be_asked_for_and_answers_come_back_by_it() {
         spec.routes = routes.clone();
         let acknowledge = Some(Acknowledge { size: Bytes::new(64), class: 0, every: 1, delay: None });
         let size = Some(Bytes::new(150_000));
-        spec.flows = vec![FlowSpec { tree: Some(tree), acknowledge, size, ..greedy(0, 1, 1500) }];
+        spec.flows = vec![FlowSpec { tree: Some(tree), size, ..greedy(0, 1, 1500) }.with(|it| {
+            it.acknowledge = acknowledge;
+        })];
         let out = spec.routes.path(&graph, HostId(0), HostId(1), spec.entropy(0)).unwrap()[2].0;
         let back = spec.routes.path(&graph, HostId(1), HostId(0), spec.entropy(0)).unwrap()[2].0;
         assert_eq!(out, back);

@@ -7,7 +7,7 @@ use crate::kit::*;
 use congestion::Point;
 use congestion::parameter::{Value, Values};
 use fabric::spec::*;
-use fabric::workload::{Backlog, FlowSpec, Gaps, Overflow, Pattern};
+use fabric::workload::{Backlog, Gaps, Overflow, Pattern};
 use fabric::{Frame, Notice, Outcome, Probe};
 use theory::sampling::{confidence, reflection, shares};
 use units::{Bytes, Rate, Span, Time};
@@ -81,13 +81,14 @@ fn watch(culprit: &str) -> Watcher {
         ..switch(ClassBuffer::lossless(Bytes::new(150_000), Bytes::new(80_000), Bytes::new(70_000)), pfc())
     };
     let mut spec = network(graph, switch, lossless());
-    let paced = |to: u32, megabits: u64, frame: u64| FlowSpec {
-        pattern: Pattern::Paced {
-            rate: Rate::from_megabits(megabits),
-            gaps: Gaps::Exponential,
-            backlog: Some(Backlog { frames: 16, overflow: Overflow::Stall }),
-        },
-        ..greedy(0, to, frame)
+    let paced = |to: u32, megabits: u64, frame: u64| {
+        greedy(0, to, frame).with(|it| {
+            it.pattern = Pattern::Paced {
+                rate: Rate::from_megabits(megabits),
+                gaps: Gaps::Exponential,
+                backlog: Some(Backlog { frames: 16, overflow: Overflow::Stall }),
+            };
+        })
     };
     spec.flows =
         vec![paced(3, 2_500, 900), paced(4, 4_500, 1500), paced(5, 2_500, 600), greedy(1, 4, 1500), greedy(2, 5, 1500)];

@@ -218,9 +218,11 @@ pub fn spec(seed: u64, signals: bool) -> (NetworkSpec, bool) {
         let mut f = FlowSpec {
             class,
             start: at(us(r.of(&[0, 0, 3, 40]))),
-            stop: Some(at(us(300))),
             ..greedy(from, to, r.of(&[64, 100, 1000, 1500, 2000]))
-        };
+        }
+        .with(|it| {
+            it.stop = Some(at(us(300)));
+        });
         let rate = Rate::from_megabits(r.of(&[300, 3_500, 20_000]));
         let gaps = r.of(&[Gaps::Constant, Gaps::Exponential, Gaps::Jittered(0.5)]);
         match r.n(5) {

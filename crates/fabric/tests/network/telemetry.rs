@@ -35,7 +35,14 @@ fn told(flow: FlowSpec, telemetry: TelemetrySpec) -> (FlowSpec, Arc<Mutex<Vec<Ve
     let heard = Arc::new(Mutex::new(Vec::new()));
     let reaction = Reaction::custom(Listener(Arc::clone(&heard)));
     let acknowledge = Some(Acknowledge { size: Bytes::new(64), class: 0, every: 1, delay: None });
-    (FlowSpec { reaction, acknowledge, telemetry: Some(telemetry), ..flow }, heard)
+    (
+        flow.with(|it| {
+            it.reaction = reaction;
+            it.acknowledge = acknowledge;
+            it.telemetry = Some(telemetry);
+        }),
+        heard,
+    )
 }
 
 /// Two switches in a line: hosts 0 and 1 behind the first, 2 and 3 behind the second, all at 10 Gb/s.
@@ -131,7 +138,10 @@ fn headers_take_time_and_are_not_delivered() {
     for (telemetry, added) in [(None, 48), (Some(TelemetrySpec::default()), 90)] {
         let mut spec = line();
         let size = Some(Bytes::new(5_500));
-        spec.flows = vec![FlowSpec { size, headers: Bytes::new(48), telemetry, ..greedy(0, 2, 1000) }];
+        spec.flows = vec![FlowSpec { size, ..greedy(0, 2, 1000) }.with(|it| {
+            it.headers = Bytes::new(48);
+            it.telemetry = telemetry;
+        })];
         let (simulation, report) = run(&spec, Span::from_millis(1));
         assert_eq!((report.totals.delivered_bytes, report.totals.delivered_frames), (5_500, 6));
         assert_eq!(report.totals.control_bytes, 6 * added);
@@ -143,7 +153,9 @@ fn headers_take_time_and_are_not_delivered() {
         assert_eq!(simulation.flows()[0].completed, Some(expected), "{telemetry:?}");
     }
     let mut spec = line();
-    spec.flows = vec![FlowSpec { headers: Bytes::new(64_500), ..greedy(0, 2, 1000) }];
+    spec.flows = vec![greedy(0, 2, 1000).with(|it| {
+        it.headers = Bytes::new(64_500);
+    })];
     let wrong = fabric::validate(&spec).iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
     assert!(wrong.contains("at most 65000B in all"), "{wrong}");
 }

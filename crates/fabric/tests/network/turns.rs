@@ -47,7 +47,12 @@ fn parts(starts: &[(Time, u32, Span)], flows: u32) -> Vec<f64> {
 fn a_limited_flow_has_every_turn_that_its_limit_allows() {
     for (megabits, expected) in [(9900, 0.5), (5000, 0.5), (4000, 1.0 / 3.0), (3000, 0.25)] {
         let reaction = limited(Some(Rate::from_megabits(megabits)));
-        let spec = one_host(vec![greedy(0, 1, 1500), FlowSpec { reaction, ..greedy(0, 1, 1500) }]);
+        let spec = one_host(vec![
+            greedy(0, 1, 1500),
+            greedy(0, 1, 1500).with(|it| {
+                it.reaction = reaction;
+            }),
+        ]);
         let second = parts(&starts(&spec, Span::from_millis(2)), 2)[1];
         assert!((second / expected - 1.0).abs() < 0.005, "limit {megabits} Mb/s: {second} against {expected}");
     }
@@ -98,7 +103,11 @@ fn turns_are_those_of_round_robin_with_pacing() {
                 (frame, rate)
             })
             .collect();
-        let spec = |&(frame, rate): &(u64, Option<Rate>)| FlowSpec { reaction: limited(rate), ..greedy(0, 1, frame) };
+        let spec = |&(frame, rate): &(u64, Option<Rate>)| {
+            greedy(0, 1, frame).with(|it| {
+                it.reaction = limited(rate);
+            })
+        };
         let found = starts(&one_host(flows.iter().map(spec).collect()), Span::from_micros(300));
         let found: Vec<(Time, u32)> = found.into_iter().map(|(at, flow, _)| (at, flow)).collect();
         assert!(found.len() > 5, "case {case}: {flows:?}");
@@ -119,7 +128,13 @@ fn the_flow_that_sent_last_stays_behind_while_another_class_sends() {
     // The limit ends after 3.85 frame times: when the other class sends and the first flow has sent already.
     let reaction = limited(Some(Rate::from_megabits(2600)));
     let other = FlowSpec { class: 1, ..greedy(0, 1, 1500) };
-    spec.flows = vec![greedy(0, 1, 1500), FlowSpec { reaction, ..greedy(0, 1, 1500) }, other];
+    spec.flows = vec![
+        greedy(0, 1, 1500),
+        greedy(0, 1, 1500).with(|it| {
+            it.reaction = reaction;
+        }),
+        other,
+    ];
     let found = parts(&starts(&spec, Span::from_millis(1)), 3);
     for (found, expected) in found.iter().zip([0.25, 0.25, 0.5]) {
         assert!((found / expected - 1.0).abs() < 0.01, "{found} against {expected}");
@@ -131,7 +146,10 @@ fn the_flow_that_sent_last_stays_behind_while_another_class_sends() {
 fn a_window_that_opens_has_the_next_turn() {
     let allowance = Allowance { rate: None, window: Some(Bytes::new(1500)) };
     let acknowledge = Some(Acknowledge { size: Bytes::new(64), class: 0, every: 1, delay: None });
-    let windowed = FlowSpec { acknowledge, reaction: Reaction::None(NoControl { allowance }), ..greedy(0, 2, 1500) };
+    let windowed = greedy(0, 2, 1500).with(|it| {
+        it.acknowledge = acknowledge;
+        it.reaction = Reaction::None(NoControl { allowance });
+    });
     let graph = topology::single_switch(3, link(10, Span::from_nanos(10))).unwrap();
     let mut spec = network(graph, pfc_switch(), lossless());
     spec.flows = vec![greedy(0, 1, 1500), windowed];
@@ -145,7 +163,12 @@ fn a_paced_frame_waits_for_the_frame_on_the_wire_only() {
     // Two frames are at least 3.1 us apart, more than two frame times.
     let rate = Rate::from_megabits(3100);
     let pattern = Pattern::Paced { rate, gaps: Gaps::Jittered(0.2), backlog: None };
-    let spec = one_host(vec![greedy(0, 1, 1500), FlowSpec { pattern, ..greedy(0, 1, 1500) }]);
+    let spec = one_host(vec![
+        greedy(0, 1, 1500),
+        greedy(0, 1, 1500).with(|it| {
+            it.pattern = pattern;
+        }),
+    ]);
     let starts = starts(&spec, Span::from_millis(1));
     let waits: Vec<Span> = starts.iter().filter(|start| start.1 == 1).map(|start| start.2).collect();
     assert!(waits.len() > 200 && waits.iter().all(|&wait| wait <= Span::from_nanos(1216)), "{:?}", waits.iter().max());

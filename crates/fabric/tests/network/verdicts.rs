@@ -36,11 +36,9 @@ fn a_class_that_moves_does_not_hide_one_that_cannot() {
     spec.classes = vec![lossless(); 2];
     spec.switches[0].buffer = Buffer::Static(vec![buffer; 2]);
     for h in 0..5 {
-        spec.flows.push(FlowSpec {
-            class: 1,
-            pattern: Pattern::Paced { rate: Rate::from_megabits(500), gaps: Gaps::Constant, backlog: None },
-            ..greedy(h, (h + 1) % 5, 1000)
-        });
+        spec.flows.push(FlowSpec { class: 1, ..greedy(h, (h + 1) % 5, 1000) }.with(|it| {
+            it.pattern = Pattern::Paced { rate: Rate::from_megabits(500), gaps: Gaps::Constant, backlog: None };
+        }));
     }
     let (_, r) = run(&spec, Span::from_millis(20));
     let Outcome::Deadlock(d) = r.outcome else { panic!("{:?}", r.outcome) };
@@ -140,9 +138,10 @@ fn small_frames_pass_where_a_large_one_would_not() {
     });
     let mut spec = clockwise_ring(3, Span::from_nanos(500), control, ClassBuffer::drop_tail(b(9_024)));
     spec.flows = (0..3)
-        .map(|h| FlowSpec {
-            pattern: Pattern::Paced { rate: Rate::from_gigabits(3), gaps: Gaps::Exponential, backlog: None },
-            ..greedy(h, (h + 2) % 3, 256)
+        .map(|h| {
+            (greedy(h, (h + 2) % 3, 256)).with(|it| {
+                it.pattern = Pattern::Paced { rate: Rate::from_gigabits(3), gaps: Gaps::Exponential, backlog: None };
+            })
         })
         .collect();
     // one large frame, once, at the beginning
@@ -220,7 +219,13 @@ fn per_packet_bypass_runs_out() {
                     spec.switches[0].crossbar = Some(Crossbar { read_ports: 0, ..Crossbar::default() });
                     let paced =
                         Pattern::Paced { rate: Rate::from_megabits(light), gaps: Gaps::Exponential, backlog: None };
-                    spec.flows = (0..n).map(|h| FlowSpec { pattern: paced, ..greedy(h, (h + 2) % n, 1000) }).collect();
+                    spec.flows = (0..n)
+                        .map(|h| {
+                            (greedy(h, (h + 2) % n, 1000)).with(|it| {
+                                it.pattern = paced;
+                            })
+                        })
+                        .collect();
                     spec.flows.extend((0..n).map(|h| greedy(h, (h + 1) % n, 1000)));
                     let mut s = Simulation::build(&spec, &BuildOptions::default()).unwrap();
                     let r = s.run(&RunLimits::until(at(Span::from_millis(20))));

@@ -440,7 +440,46 @@ fn poisson_keys() -> Vec<Key> {
             "load",
             Kind::Number(0.0, 10.0),
             Default::Absent("mean_gap gives the arrival rate"),
-            "Offered load as a fraction of the senders' link rates, including frame overhead.",
+            "Offered load as a fraction of the rates that `load_of` names, including frame overhead.",
+        ),
+        key(
+            "load_of",
+            Kind::choice(&[
+                ("hosts", "the senders' links"),
+                (
+                    "racks",
+                    "the links from the senders' first switches to other switches; flows within a rack do not count",
+                ),
+                (
+                    "bisection",
+                    "what the switches can carry between the first and the second half of the hosts (the smallest cut), \
+                     in both directions; only flows that cross it count",
+                ),
+            ]),
+            Default::Value("hosts", "our choice: the same for every topology"),
+            "The links that `load` is a fraction of.",
+        ),
+        key(
+            "arrivals",
+            Kind::choice(&[
+                ("poisson", "exponential gaps"),
+                ("log-normal", "gaps with a log-normal distribution, in bursts"),
+            ]),
+            Default::Value("poisson", "our choice: many independent users"),
+            "Distribution of the gaps between arrivals.",
+        ),
+        key(
+            "sigma",
+            Kind::Number(0.0, 10.0),
+            Default::Required,
+            "Standard deviation of the logarithm of a gap. Of 2, half of the gaps are below 14 % of the mean.",
+        )
+        .only("arrivals", &["log-normal"]),
+        key(
+            "locality",
+            Kind::Number(0.0, 1.0),
+            Default::Absent("receivers are drawn from all hosts alike"),
+            "Share of flows whose receiver is behind the same switch as the sender.",
         ),
         key(
             "sizes",

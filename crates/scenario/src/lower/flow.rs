@@ -10,8 +10,8 @@ use congestion::{Demand, PathProbeClass, Reaction, ReactionPoint};
 use fabric::graph::HostId;
 use fabric::transport::{RECOVERIES, Recovery};
 use fabric::workload::{
-    Acknowledge, Activity, Backlog, Destination, FlowSpec, Gaps, Notify, Overflow, PathProbeSpec, Pattern, PullSpec,
-    TelemetrySpec, Via,
+    Acknowledge, Activity, Backlog, Destination, FlowProfile, FlowSpec, Gaps, Notify, Overflow, PathProbeSpec, Pattern,
+    PullSpec, TelemetrySpec, Via,
 };
 use std::sync::Arc;
 use units::{Bytes, Rate, Span, Time};
@@ -93,13 +93,8 @@ pub(super) fn template(
     let pull = pull?;
     let via = via(gathered, root, entry)?;
     entry.time("start")?;
-    Some(FlowSpec {
-        source: HostId(0),
-        destination: Destination::Host(HostId(0)),
-        class: class_number,
-        start,
+    let profile = FlowProfile {
         stop,
-        size: entry.size("size"),
         frame: entry.size("frame")?,
         headers: entry.size("headers")?,
         pattern,
@@ -112,8 +107,16 @@ pub(super) fn template(
         requeue_oracle: entry.time("requeue_oracle"),
         telemetry,
         via,
-        tree: entry.count("tree").and_then(|tree| u8::try_from(tree).ok()),
         reaction,
+    };
+    Some(FlowSpec {
+        source: HostId(0),
+        class: class_number,
+        tree: entry.count("tree").and_then(|tree| u8::try_from(tree).ok()),
+        destination: Destination::Host(HostId(0)),
+        start,
+        size: entry.size("size"),
+        profile: Arc::new(profile),
     })
 }
 

@@ -105,18 +105,18 @@ impl Work<'_> {
             gathered.refuse(entry.place_of("delay"), message, "add `after`, or give `start`");
             return None;
         }
-        let flow = FlowSpec {
+        let pattern = pattern(gathered, entry)?;
+        let mut flow = FlowSpec {
             source,
             destination: Destination::Host(target),
             class,
             start,
-            stop,
             size: entry.size("size").or(template.size),
-            frame: entry.size("frame").unwrap_or(template.frame),
-            pattern: pattern(gathered, entry)?,
-            via: entry.count("port").map_or(template.via, port),
             ..template.clone()
         };
+        (flow.stop, flow.pattern) = (stop, pattern);
+        flow.frame = entry.size("frame").unwrap_or(template.frame);
+        flow.via = entry.count("port").map_or(template.via, port);
         Some((flow, entry.text("name")))
     }
 

@@ -1,6 +1,7 @@
 //! Conversion of typed sections to a network description: names become indices, defaults by rule are computed, and
 //! contradictions are found. All problems are collected, so that one does not hide the next.
 
+mod arrivals;
 pub(crate) mod bridges;
 pub(crate) mod buffers;
 mod collective;

@@ -11,10 +11,11 @@ use crate::resolve::{Gathered, Node};
 use crate::source::Place;
 use crate::{Attachments, Limits, Subject};
 use fabric::graph::HostId;
-use fabric::workload::{self, Arrivals, Dependencies, Destination, FlowSize, FlowSpec, MeasuredSizes, Pattern};
+use fabric::workload::{self, Dependencies, Destination, FlowSpec, Pattern};
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use units::{Bytes, Rate, Span, Stream, Time, grouped};
+use units::{Rate, Span, Stream, grouped};
 
 /// All flows, with their names.
 #[derive(Default)]
@@ -47,7 +48,18 @@ pub(crate) fn traffic(
         let name = traffic.workloads[number].clone();
         let seed = seed_of(subject.run.seed, &name);
         let (made, memory) = (traffic.flows.len() as u64, limits.memory);
-        let work = Work { entry, name: name.clone(), subject, attachments, room, made, memory, seed };
+        let work = Work {
+            entry,
+            name: name.clone(),
+            subject,
+            attachments,
+            room,
+            made,
+            memory,
+            runs: limits.runs,
+            recovers: Cell::new(false),
+            seed,
+        };
         let Some(mut made) = work.flows(gathered, root) else {
             good = false;
             continue;
@@ -138,6 +150,10 @@ pub(super) struct Work<'a> {
     pub(super) made: u64,
     /// Maximum memory of all flows in bytes.
     memory: u64,
+    /// Whether the flows will run.
+    runs: bool,
+    /// Whether they recover from losses.
+    recovers: Cell<bool>,
     pub(super) seed: u64,
 }
 
@@ -173,7 +189,13 @@ impl Work<'_> {
 
     /// Checks the number of flows and of receivers in lists against the limits.
     fn fits_with(&self, gathered: &mut Gathered<'_>, count: u64, receivers: u64) -> Option<()> {
-        let need = need_of(self.subject.graph).and_flows(self.made.saturating_add(count), receivers);
+        let (network, flows) = (need_of(self.subject.graph), self.made.saturating_add(count));
+        let recovering = if self.recovers.get() { count } else { 0 };
+        let need = if self.runs {
+            network.and_flows(flows, recovering, receivers)
+        } else {
+            network.and_planned_flows(flows, receivers)
+        };
         if let Err((message, help)) = need.within(self.memory) {
             gathered.refuse(self.entry.place_of("kind"), message, help);
             return None;
@@ -196,6 +218,7 @@ impl Work<'_> {
             }
             return None;
         };
+        self.recovers.set(template.receiver().is_some());
         let plain = |flows: Vec<FlowSpec>| Some(Made { flows, ..Made::default() });
         match entry.text("kind")?.as_str() {
             "incast" => {
@@ -317,82 +340,5 @@ impl Work<'_> {
             flows.push(FlowSpec { source, destination: Destination::Uniform(others), ..template.clone() });
         }
         Some(flows)
-    }
-
-    fn poisson(&self, gathered: &mut Gathered<'_>, template: &FlowSpec) -> Option<Vec<FlowSpec>> {
-        let entry = self.entry;
-        let (from, to) = (self.hosts(gathered, "from"), self.hosts(gathered, "to"));
-        let (from, to) = (from?, to?);
-        let (size, mean) = self.flow_size()?;
-        if from.len() == 1 && from == to {
-            gathered.refuse(entry.place_of("to"), "the destination is the source", "name another host");
-            return None;
-        }
-        let mean_gap = match (entry.time("mean_gap"), entry.number("load")) {
-            (Some(_), Some(_)) => {
-                let problem = Problem::new(entry.place_of("load"), "both `mean_gap` and `load` are given", "keep one");
-                gathered.problems.push(problem.and(entry.place_of("mean_gap"), "the other"));
-                return None;
-            }
-            (Some(gap), None) => gap,
-            (None, Some(load)) => self.gap_for(load, mean, template.frame, &from),
-            (None, None) if entry.given("mean_gap") || entry.given("load") => return None,
-            (None, None) => {
-                gathered.refuse(entry.place, "the arrival rate is missing", "add `load = 0.5` or `mean_gap`");
-                return None;
-            }
-        };
-        let key = if entry.has("load") { "load" } else { "mean_gap" };
-        if mean_gap == Span::ZERO || mean_gap > crate::key::LONGEST {
-            let message = "the arrival rate is zero or infinite";
-            gathered.refuse(entry.place_of(key), message, "give a finite mean gap or load above zero");
-            return None;
-        }
-        let until = template.stop.unwrap_or(Time::ZERO + self.subject.run.duration);
-        let arrivals = Arrivals { from: template.start, mean_gap, until };
-        let span = until.saturating_since(template.start).as_picos();
-        self.fits(gathered, span / mean_gap.as_picos())?;
-        let template = FlowSpec { stop: None, ..template.clone() };
-        Some(workload::poisson(&from, &to, arrivals, &size, &template, self.seed))
-    }
-
-    /// Returns the distribution of sizes and its mean in bytes.
-    fn flow_size(&self) -> Option<(FlowSize, f64)> {
-        let entry = self.entry;
-        match entry.text("sizes")?.as_str() {
-            "empirical" => {
-                let cdf = self.attachments.distribution(entry.place_of("cdf"))?;
-                let mean = cdf.mean();
-                Some((FlowSize::Empirical(cdf), mean))
-            }
-            "pareto" => {
-                let mean = entry.size("flow_size")?;
-                Some((FlowSize::Pareto { shape: entry.number("shape")?, mean }, mean.get() as f64))
-            }
-            name if MeasuredSizes::named(name).is_some() => {
-                let cdf = MeasuredSizes::named(name)?.distribution();
-                let mean = cdf.mean();
-                Some((FlowSize::Empirical(cdf), mean))
-            }
-            _ => {
-                let size = entry.size("flow_size")?;
-                Some((FlowSize::Fixed(size), size.get() as f64))
-            }
-        }
-    }
-
-    /// Returns the gap at which flows of that mean size load the senders' links to that fraction.
-    fn gap_for(&self, load: f64, mean: f64, frame: Bytes, from: &[HostId]) -> Span {
-        let hosts = self.subject.graph.hosts();
-        let mut sends = vec![false; self.subject.graph.nodes.len()];
-        from.iter().for_each(|host| sends[hosts[host.0 as usize].0 as usize] = true);
-        let cables = self.subject.graph.cables.iter();
-        let mine = cables.filter(|cable| sends[cable.a.0 as usize] || sends[cable.b.0 as usize]);
-        let capacity: f64 = mine.map(|cable| cable.link.rate.as_bits_per_sec() as f64).sum();
-        let frames = mean / frame.get().max(1) as f64;
-        let bits = (mean + frames.max(1.0) * self.subject.overhead.get() as f64) * 8.0;
-        let seconds = bits / (load * capacity);
-        // A cast of what is out of range saturates; both ends are refused by the caller.
-        Span::from_picos((seconds * 1e12) as u64)
     }
 }

@@ -7,7 +7,8 @@ use proptest::prelude::*;
 use units::{Span, Time};
 
 /// Small enough that a wild number costs no time.
-const SMALL: Limits = Limits { nodes: 3000, cables: 10_000, routes: 400_000, flows: 5_000, memory: 1 << 30 };
+const SMALL: Limits =
+    Limits { nodes: 3000, cables: 10_000, routes: 400_000, flows: 5_000, memory: 1 << 30, runs: true };
 
 /// One piece of damage.
 #[derive(Clone, Debug)]

@@ -1,6 +1,7 @@
 //! Tests across modules.
 
 mod any_text;
+mod arrivals;
 mod changes;
 mod dcbx;
 mod expressive;

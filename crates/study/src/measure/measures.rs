@@ -113,7 +113,7 @@ pub(crate) struct Course<'a> {
     /// State at the end.
     pub(crate) end: Snapshot,
     /// State of each stopped flow at its stop.
-    pub(crate) stopped: Vec<Option<FlowSummary>>,
+    pub(crate) stopped: BTreeMap<u32, FlowSummary>,
     /// Fair shares, if an expectation refers to them and they are defined.
     pub(crate) fair: Vec<FairPhase>,
 }
@@ -178,7 +178,7 @@ impl Course<'_> {
         let Some((slot, before, after)) = self.lived(window) else { return nothing };
         let (spec, before, mut after) = (&self.plan.spec.flows[flow], before.flow(flow), after.flow(flow));
         let mut until = slot.until;
-        if let (Some(stop), Some(then)) = (spec.stop, self.stopped.get(flow).copied().flatten())
+        if let (Some(stop), Some(then)) = (spec.stop, self.stopped.get(&(flow as u32)).copied())
             && stop < until
         {
             (until, after) = (stop, then);

@@ -20,6 +20,7 @@ use files::text::for_terminal;
 use results::document::{Document, Network};
 use results::{CAPTURE_FILE, EXPECTATIONS_FILE, Input, Leftover, Manifest, ResultWriter, ResultsError, write_ending};
 use scenario::{FairPhase, Metric, Plan, ProbeSettings, Stage, explain, fair_phases, fair_phases_of_run};
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -294,7 +295,7 @@ pub fn execute_among(
     let about_fair = is_about_fair_shares(plan);
     let mut marks = Vec::new();
     let windows = boundaries(plan);
-    let mut stopped = vec![None; plan.spec.flows.len()];
+    let mut stopped = BTreeMap::new();
     let mut report = simulation.run_among(
         ranks,
         &limits(plan, options, threads),
@@ -310,9 +311,9 @@ pub fn execute_among(
             }
         },
         |mark, ranks| {
-            for ((spec, stopped), report) in plan.spec.flows.iter().zip(&mut stopped).zip(&mark.flows) {
+            for ((number, spec), report) in (0..).zip(&plan.spec.flows).zip(&mark.flows) {
                 if spec.stop == Some(mark.now) {
-                    *stopped = Some(*report);
+                    stopped.insert(number, *report);
                 }
             }
             if windows.binary_search(&mark.now).is_ok() {
@@ -339,6 +340,8 @@ pub fn execute_among(
     if let Some(error) = sink.failed {
         return Err(error.into());
     }
+    // What is measured from here on needs the state of the network no more, and takes as much memory again.
+    drop(simulation);
     let end = Snapshot { at: report.now, flows, totals: report.totals, wires };
     // How long a flow with a size was under way is known only now.
     let fair = if about_fair && plan.spec.flows.iter().any(|flow| flow.size.is_some()) {

@@ -4,12 +4,21 @@ use super::arguments::{Check, Explain, Scenario};
 use super::console;
 use super::deadline;
 use super::exit::Exit;
-use scenario::{Plan, Severity, check as findings_of, explain as explain_plan, load_observed};
+use scenario::{Limits, Plan, Severity, check as findings_of, explain as explain_plan, load_observed};
 use serde_json::json;
 
 /// Loads a scenario, or says everything that is wrong with it.
 pub fn load_or_say(scenario: &Scenario) -> Result<Plan, Exit> {
-    let loaded = load_observed(&scenario.file, &scenario.set, deadline::observer());
+    load_within(scenario, Limits::default())
+}
+
+/// Loads a scenario that is not run.
+fn load_to_examine(scenario: &Scenario) -> Result<Plan, Exit> {
+    load_within(scenario, Limits { runs: false, ..Limits::default() })
+}
+
+fn load_within(scenario: &Scenario, limits: Limits) -> Result<Plan, Exit> {
+    let loaded = load_observed(&scenario.file, &scenario.set, limits, deadline::observer());
     deadline::doing("");
     loaded.map_err(|errors| console::problems(&errors))
 }
@@ -19,7 +28,7 @@ pub fn check(arguments: &Check) -> Exit {
     if let Err(exit) = deadline::start(arguments.limit.time_limit) {
         return exit;
     }
-    let plan = match load_or_say(&arguments.scenario) {
+    let plan = match load_to_examine(&arguments.scenario) {
         Ok(plan) => plan,
         Err(exit) => return exit,
     };
@@ -49,7 +58,7 @@ pub fn explain(arguments: &Explain) -> Exit {
     if let Err(exit) = deadline::start(arguments.limit.time_limit) {
         return exit;
     }
-    match load_or_say(&arguments.scenario) {
+    match load_to_examine(&arguments.scenario) {
         Ok(plan) => {
             let text = explain_plan(&plan);
             deadline::running();

@@ -7,7 +7,7 @@ use super::exit::Exit;
 use super::{INTERRUPT, deadline, picture, ranks, report};
 use engine::Ranks;
 use results::{CSV_FOLDER, OutcomeRecord, PLOTS_FOLDER, REPORT_FILE, ResultsError};
-use scenario::{Comparison, Expectation, Metric, Plan};
+use scenario::{Comparison, Expectation, Limits, Metric, Plan};
 use serde_json::json;
 use std::path::Path;
 use study::{
@@ -32,7 +32,7 @@ pub fn say(error: &StudyError) -> Exit {
 fn load_everywhere(arguments: &Run, ranks: &mut dyn Ranks) -> Result<Plan, Exit> {
     let mut set = arguments.scenario.set.clone();
     set.extend(arguments.variant.iter().map(|name| format!("variant={name}")));
-    let plan = scenario::load_observed(&arguments.scenario.file, &set, deadline::observer());
+    let plan = scenario::load_observed(&arguments.scenario.file, &set, Limits::default(), deadline::observer());
     let plan = plan.and_then(|plan| match arguments.seed {
         Some(seed) => plan.with_seed(seed),
         None => Ok(plan),

@@ -31,13 +31,34 @@ impl FlowSize {
     }
 }
 
+/// The gaps between arrivals of flows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum FlowGaps {
+    /// Exponential: a Poisson process.
+    Exponential,
+    /// Log-normal, with that deviation of the logarithm: from 1 on, burstier than a Poisson process.
+    LogNormal(f64),
+}
+
+/// How many flows stay within a rack.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Locality {
+    /// By host: its rack.
+    pub racks: Vec<u32>,
+    /// The share of flows whose destination is in the rack of their source. A source without a possible destination of
+    /// that kind takes one of the other kind.
+    pub share: f64,
+}
+
 /// When flows arrive and how many.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrivals {
     /// The first may come from here on.
     pub from: Time,
-    /// The mean of the exponential gap between two.
+    /// The mean of the gap between two.
     pub mean_gap: Span,
+    /// How gaps are distributed.
+    pub gaps: FlowGaps,
     /// No flow starts at or after this.
     pub until: Time,
 }
@@ -89,17 +110,59 @@ pub fn uniform_frames(hosts: &[HostId], rate: Rate, gaps: Gaps, template: &FlowS
     let flow = |&source: &HostId| {
         let others: Arc<[HostId]> = hosts.iter().copied().filter(|&host| host != source).collect();
         let pattern = Pattern::Paced { rate, gaps, backlog: None };
-        FlowSpec { source, destination: Destination::Uniform(others), pattern, ..template.clone() }
+        FlowSpec { source, destination: Destination::Uniform(others), ..template.clone() }.with(|it| {
+            it.pattern = pattern;
+        })
     };
     hosts.iter().map(flow).collect()
 }
 
-/// Finite flows that arrive as a Poisson process over the whole network, each between two hosts drawn uniformly:
-/// the source from `sources`, the destination from `sinks`, never the same.
+/// The sinks of each rack, to draw destinations near and far.
+struct Neighbours<'a> {
+    locality: &'a Locality,
+    /// Sinks in the order of their racks.
+    sinks: Vec<HostId>,
+    stream: Stream,
+}
+
+impl<'a> Neighbours<'a> {
+    fn new(locality: &'a Locality, sinks: &[HostId], seed: u64) -> Neighbours<'a> {
+        let mut sinks = sinks.to_vec();
+        sinks.sort_by_key(|host| locality.racks[host.0 as usize]);
+        Neighbours { locality, sinks, stream: Stream::new(seed, 0, "flow locality") }
+    }
+
+    /// A destination of a source, uniformly among those in its rack or among those in others.
+    fn draw(&mut self, source: HostId) -> Option<HostId> {
+        let rack = |host: &HostId| self.locality.racks[host.0 as usize];
+        let own = rack(&source);
+        let first = self.sinks.partition_point(|host| rack(host) < own);
+        let end = first + self.sinks[first..].partition_point(|host| rack(host) == own);
+        let itself = self.sinks[first..end].iter().position(|&host| host == source).map(|place| first + place);
+        let near = (end - first - usize::from(itself.is_some())) as u64;
+        let far = (self.sinks.len() - (end - first)) as u64;
+        let stays = self.stream.bernoulli(self.locality.share);
+        if near > 0 && (stays || far == 0) {
+            let place = first + self.stream.below(near) as usize;
+            // The source is skipped.
+            return Some(self.sinks[place + usize::from(itself.is_some_and(|itself| place >= itself))]);
+        }
+        if far == 0 {
+            return None;
+        }
+        let place = self.stream.below(far) as usize;
+        Some(self.sinks[if place < first { place } else { place + end - first }])
+    }
+}
+
+/// Finite flows that arrive over the whole network with random gaps, each between two hosts drawn uniformly: the source
+/// from `sources`, the destination from `sinks`, never the same. With a locality, the destination is drawn from the rack
+/// of the source or from the others.
 #[must_use]
 pub fn poisson(
     sources: &[HostId],
     sinks: &[HostId],
+    locality: Option<&Locality>,
     arrivals: Arrivals,
     size: &FlowSize,
     template: &FlowSpec,
@@ -118,15 +181,22 @@ pub fn poisson(
     let most_reserved = 1 << 24;
     let mut flows = Vec::with_capacity((expected + 4 * expected.isqrt()).min(most_reserved) as usize);
     let mut start = arrivals.from;
+    let mut neighbours = locality.map(|locality| Neighbours::new(locality, sinks, seed));
     loop {
-        start = start.saturating_add(gaps.exponential(arrivals.mean_gap));
+        start = start.saturating_add(match arrivals.gaps {
+            FlowGaps::Exponential => gaps.exponential(arrivals.mean_gap),
+            FlowGaps::LogNormal(sigma) => gaps.log_normal(arrivals.mean_gap, sigma),
+        });
         if start >= arrivals.until {
             return flows;
         }
         let (source, sink) = loop {
             let source = sources[ends.below(sources.len() as u64) as usize];
-            let sink = sinks[ends.below(sinks.len() as u64) as usize];
-            if source != sink {
+            let sink = match &mut neighbours {
+                Some(neighbours) => neighbours.draw(source),
+                None => Some(sinks[ends.below(sinks.len() as u64) as usize]),
+            };
+            if let Some(sink) = sink.filter(|sink| *sink != source) {
                 break (source, sink);
             }
         };
@@ -173,13 +243,41 @@ mod tests {
     fn poisson_flows_have_the_rate_and_mean_asked_for() {
         let template = FlowSpec::greedy(HostId(0), HostId(1));
         let until = Time::ZERO + Span::from_secs(10);
-        let arrivals = Arrivals { from: Time::ZERO, mean_gap: Span::from_millis(1), until };
+        let gaps = FlowGaps::Exponential;
+        let arrivals = Arrivals { from: Time::ZERO, mean_gap: Span::from_millis(1), gaps, until };
         let size = FlowSize::Pareto { shape: 2.5, mean: Bytes::new(100_000) };
-        let flows = poisson(&hosts(8), &hosts(8), arrivals, &size, &template, 11);
+        let flows = poisson(&hosts(8), &hosts(8), None, arrivals, &size, &template, 11);
         // 10000 expected, deviation 100.
         assert!((9_600..10_400).contains(&flows.len()), "{}", flows.len());
         let mean = flows.iter().map(|flow| flow.size.unwrap().get() as f64).sum::<f64>() / flows.len() as f64;
         assert!((mean - 100_000.0).abs() < 4_000.0, "{mean}");
         assert!(flows.windows(2).all(|pair| pair[0].start <= pair[1].start));
+    }
+    #[test]
+    fn flows_stay_in_their_rack_as_often_as_asked_for() {
+        let template = FlowSpec::greedy(HostId(0), HostId(1));
+        let until = Time::ZERO + Span::from_secs(10);
+        let arrivals =
+            Arrivals { from: Time::ZERO, mean_gap: Span::from_millis(1), gaps: FlowGaps::LogNormal(1.0), until };
+        let racks: Vec<u32> = vec![2, 0, 2, 0, 1, 2, 0, 2, 3];
+        let locality = Locality { racks: racks.clone(), share: 0.7 };
+        let all = hosts(9);
+        let flows = poisson(&all, &all, Some(&locality), arrivals, &FlowSize::Fixed(Bytes::new(1)), &template, 3);
+        // 10000 expected; log-normal gaps vary by 1.3 times their mean.
+        assert!((9_500..10_500).contains(&flows.len()), "{}", flows.len());
+        let rack = |host: HostId| racks[host.0 as usize];
+        let mut counts = [0_u32; 81];
+        for flow in &flows {
+            assert_ne!(flow.source, target(flow));
+            counts[(flow.source.0 * 9 + target(flow).0) as usize] += 1;
+        }
+        // Hosts 4 and 8 are alone in their racks: all that they send leaves.
+        let shared: Vec<&FlowSpec> = flows.iter().filter(|flow| ![4, 8].contains(&flow.source.0)).collect();
+        let near = shared.iter().filter(|flow| rack(flow.source) == rack(target(flow))).count();
+        let share = near as f64 / shared.len() as f64;
+        assert!((share - 0.7).abs() < 0.02, "{share}");
+        // Every pair of different hosts is there.
+        let pairs = (0..81).filter(|pair| pair / 9 != pair % 9);
+        assert!(pairs.into_iter().all(|pair| counts[pair] > 10), "{counts:?}");
     }
 }

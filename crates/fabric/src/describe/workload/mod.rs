@@ -9,11 +9,12 @@ mod generate;
 mod sizes;
 
 pub use dependencies::{Dependencies, Dependency, DependencyError, Milestone};
-pub use generate::{Arrivals, FlowSize, all_to_all, incast, permutation, poisson, uniform_frames};
+pub use generate::{Arrivals, FlowGaps, FlowSize, Locality, all_to_all, incast, permutation, poisson, uniform_frames};
 pub use sizes::{MEASURED_SIZES, MeasuredSizes};
 
 use crate::describe::graph::HostId;
 use congestion::{NoControl, Reaction, ReactionPoint};
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use transport::{Acknowledger, Notifier, Receiving, Recovery, Sending, Sink, Untracked};
 use units::{Bytes, Rate, Span, Time};
@@ -177,21 +178,58 @@ pub enum Via {
     Port(u16),
 }
 
-/// One flow.
+/// One flow: its ends, its start and its size. What it has in common with the other flows of its workload is shared
+/// among them, because networks have millions: it reads and writes like fields of the flow, and a flow that differs gets
+/// a profile of its own.
+///
+/// ```
+/// use tailback_fabric::graph::HostId;
+/// use tailback_fabric::units::Bytes;
+/// use tailback_fabric::workload::FlowSpec;
+///
+/// let template = FlowSpec::greedy(HostId(0), HostId(1)).with(|profile| profile.frame = Bytes::new(1000));
+/// let flow = FlowSpec { size: Some(Bytes::new(30_000)), ..template.clone() };
+/// assert_eq!(flow.frame, Bytes::new(1000));
+/// ```
 #[derive(Clone, Debug)]
 pub struct FlowSpec {
     /// The sending host.
     pub source: HostId,
-    /// Where its frames go.
-    pub destination: Destination,
     /// Priority or virtual lane.
     pub class: u8,
+    /// Which tree it goes by, where the source chooses among several; `None` is by a hash of the flow.
+    pub tree: Option<u8>,
+    /// Where its frames go.
+    pub destination: Destination,
     /// When it may begin.
     pub start: Time,
-    /// When it ends at the latest; what waits at the adapter then is thrown away.
-    pub stop: Option<Time>,
     /// How much it sends; `None` is without end.
     pub size: Option<Bytes>,
+    /// The rest.
+    pub profile: Arc<FlowProfile>,
+}
+
+impl Deref for FlowSpec {
+    type Target = FlowProfile;
+
+    #[inline]
+    fn deref(&self) -> &FlowProfile {
+        &self.profile
+    }
+}
+
+impl DerefMut for FlowSpec {
+    /// Gives it a profile of its own, unless it has one.
+    fn deref_mut(&mut self) -> &mut FlowProfile {
+        Arc::make_mut(&mut self.profile)
+    }
+}
+
+/// What the flows of a workload have in common.
+#[derive(Clone, Debug)]
+pub struct FlowProfile {
+    /// When it ends at the latest; what waits at the adapter then is thrown away.
+    pub stop: Option<Time>,
     /// Size of its frames, overhead not counted; the last one may be shorter.
     pub frame: Bytes,
     /// Bytes of headers that each data frame carries besides those of the flow. They count on wires and in buffers.
@@ -218,13 +256,18 @@ pub struct FlowSpec {
     pub telemetry: Option<TelemetrySpec>,
     /// By which port its frames leave a host with several.
     pub via: Via,
-    /// Which tree it goes by, where the source chooses among several; `None` is by a hash of the flow.
-    pub tree: Option<u8>,
     /// Its reaction point as it is at the start.
     pub reaction: Reaction,
 }
 
 impl FlowSpec {
+    /// The flow with a profile that is changed.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut FlowProfile)) -> FlowSpec {
+        change(Arc::make_mut(&mut self.profile));
+        self
+    }
+
     /// Whether its frames are sent again until they arrive.
     #[must_use]
     pub fn is_reliable(&self) -> bool {
@@ -276,13 +319,8 @@ impl FlowSpec {
     /// A greedy flow without end, from time zero, in class 0, with 1500-byte frames.
     #[must_use]
     pub fn greedy(source: HostId, destination: HostId) -> FlowSpec {
-        FlowSpec {
-            source,
-            destination: Destination::Host(destination),
-            class: 0,
-            start: Time::ZERO,
+        let profile = FlowProfile {
             stop: None,
-            size: None,
             frame: Bytes::new(1500),
             headers: Bytes::ZERO,
             pattern: Pattern::Greedy,
@@ -295,8 +333,31 @@ impl FlowSpec {
             requeue_oracle: None,
             telemetry: None,
             via: Via::Hash,
-            tree: None,
             reaction: Reaction::None(NoControl::default()),
+        };
+        FlowSpec {
+            source,
+            class: 0,
+            tree: None,
+            destination: Destination::Host(destination),
+            start: Time::ZERO,
+            size: None,
+            profile: Arc::new(profile),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flows_of_a_workload_share_their_profile() {
+        assert!(size_of::<FlowSpec>() <= 56, "{}", size_of::<FlowSpec>());
+        let template = FlowSpec::greedy(HostId(0), HostId(1));
+        let mut flow = FlowSpec { size: Some(Bytes::new(1)), class: 3, ..template.clone() };
+        assert!(Arc::ptr_eq(&flow.profile, &template.profile));
+        flow.frame = Bytes::new(64);
+        assert_eq!((flow.frame, template.frame), (Bytes::new(64), Bytes::new(1500)));
     }
 }

@@ -188,7 +188,9 @@ fn a_class_starves_while_another_uses_the_wire() {
     spec.flows.truncate(7);
     // From the last switch to the first, but to the other host, at a rate that leaves most of the trunk to the others.
     let pattern = Pattern::Paced { rate: Rate::from_gigabits(3), gaps: Gaps::Constant, backlog: None };
-    spec.flows.push(FlowSpec { class: 1, pattern, ..FlowSpec::greedy(HostId(7), HostId(1)) });
+    spec.flows.push(FlowSpec { class: 1, ..FlowSpec::greedy(HostId(7), HostId(1)) }.with(|it| {
+        it.pattern = pattern;
+    }));
     let (ending, flows) = record(&spec, &everything(), 2, Span::from_micros(100));
     let ports = port_rows(&spec.graph);
     let trunk = ports.iter().find(|row| row.node == "sw1" && row.peer == "sw0").expect("a trunk").port;
