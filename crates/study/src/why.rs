@@ -16,6 +16,8 @@ use std::collections::BTreeMap;
 const LITTLE: f64 = 0.1;
 /// Part of a flow's time that it may lose and still be called not slowed.
 const NEGLIGIBLE: f64 = 0.005;
+/// Part of its fair share that a flow may miss without a word: frames at the ends of the measured time.
+const NOTICEABLE: f64 = 0.02;
 /// Flows that a sentence names.
 const MOST_NAMES: usize = 6;
 
@@ -263,7 +265,10 @@ pub fn why(results: &Results, question: &Question) -> Result<Vec<FlowAnswer>, Wh
                 return nothing(format!("there is no link `{text}`; `tailback csv` writes all links to ports.csv"));
             }
             let (port, time) = (tables.causes.integers("port"), tables.causes.integers("time"));
-            let here = |&&row: &&usize| tables.causes.is_present(row, "port") && ports[port[row] as usize];
+            let here = |&&row: &&usize| {
+                let chosen = usize::try_from(port[row]).ok().and_then(|port| ports.get(port));
+                tables.causes.is_present(row, "port") && chosen == Some(&true)
+            };
             for (&flow, rows) in &rows {
                 let sum = rows.iter().filter(here).map(|&row| time[row] as u64).sum();
                 lost_to.insert(flow, sum);
@@ -288,11 +293,20 @@ impl FlowAnswer {
     /// Whether it loses a good part to roots that it does not use.
     #[must_use]
     pub fn is_victim(&self) -> bool {
-        self.victim_share > LITTLE && !self.is_unharmed()
+        self.victim_share > LITTLE && !self.waits_little()
     }
 
     fn is_unharmed(&self) -> bool {
+        self.waits_little() && !self.loses_share()
+    }
+
+    fn waits_little(&self) -> bool {
         self.lost_picoseconds as f64 <= NEGLIGIBLE * self.picoseconds as f64
+    }
+
+    /// Whether its throughput is noticeably below its fair share.
+    fn loses_share(&self) -> bool {
+        self.rates.zip(self.lost_rate()).is_some_and(|((fair, _), lost)| lost > NOTICEABLE * fair)
     }
 
     /// The throughput that it lost against its fair share, in bits per second.
@@ -333,6 +347,9 @@ impl FlowAnswer {
             }
             (None, _) => format!("not complete after {}; waited {}", span(self.picoseconds), self.lost_part()),
         };
+        if self.waits_little() {
+            return format!("{name}: {lost}, but not at its source: its frames were dropped or wait in the network");
+        }
         let losses = self.causes.iter().filter_map(|cause| Some((cause, cause.share_of_loss?)));
         let mut parts: Vec<String> = Vec::new();
         for (cause, share) in losses {
@@ -494,5 +511,9 @@ mod tests {
         );
         answer.lost_picoseconds = 700;
         assert_eq!(answer.sentence(), "victim: not slowed; of 4.00 ms it lost 700 ps");
+        answer.rates = Some((9.868e9, 1.64e9));
+        let text =
+            "victim: 8.23 of 9.87 Gb/s lost, but not at its source: its frames were dropped or wait in the network";
+        assert_eq!(answer.sentence(), text);
     }
 }
