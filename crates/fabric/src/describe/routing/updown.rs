@@ -26,7 +26,8 @@ pub fn centre(graph: &Graph) -> Option<NodeId> {
     routes.rows.iter().position(|&row| row == best).map(|node| NodeId(node as u32))
 }
 
-/// `roots` are switches; without one, the first switch is.
+/// `roots` are switches; without one, the first switch is. So is the first switch of each part that no root reaches, as after
+/// failures.
 pub(super) fn compute(graph: &Graph, roots: &[NodeId], down: &[u32]) -> Routes {
     let mut routes = Routes::empty(graph);
     let switches = Switches::of(graph, &routes, down);
@@ -35,7 +36,11 @@ pub(super) fn compute(graph: &Graph, roots: &[NodeId], down: &[u32]) -> Routes {
     if tops.is_empty() && rows > 0 {
         tops.push(0);
     }
-    let rank = switches.distances(&tops);
+    let mut rank = switches.distances(&tops);
+    while let Some(first) = rank.iter().position(|&hops| hops == FAR) {
+        let part = switches.distances(&[first as u32]);
+        rank.iter_mut().zip(part).for_each(|(hops, own)| *hops = own.min(*hops));
+    }
     let key = |row: u32| (rank[row as usize], row);
     let mut order: Vec<u32> = (0..rows as u32).collect();
     order.sort_by_key(|&row| key(row));
@@ -90,7 +95,7 @@ mod tests {
     use super::super::dependency_cycle;
     use super::super::tests::{links, random};
     use super::*;
-    use crate::describe::graph::HostId;
+    use crate::describe::graph::{HostId, Role};
     use crate::describe::topology::{chain, fat_tree, leaf_spine, mesh, ring, torus};
     use proptest::prelude::*;
 
@@ -139,12 +144,25 @@ mod tests {
         }
     }
 
+    /// sw3 and sw1 meet at sw4, which comes after both in the order of numbers.
+    #[test]
+    fn a_part_without_a_root_is_joined() {
+        let mut graph = Graph::default();
+        let switches: Vec<NodeId> = (0..5).map(|number| graph.node(format!("sw{number}"), Role::Switch, 1)).collect();
+        for at in [3, 1] {
+            let host = graph.node(format!("h{at}"), Role::Host, 0);
+            graph.cable(host, switches[at], links().host);
+            graph.cable(switches[at], switches[4], links().trunk);
+        }
+        check(&graph, switches[2]);
+    }
+
     #[test]
     fn grids_do_not_deadlock_from_any_root() {
         for graph in [mesh(&[3, 3], 1, links()), torus(&[4, 3], 1, links())] {
             let graph = graph.unwrap();
             for (root, node) in (0..).map(NodeId).zip(&graph.nodes) {
-                if node.role == crate::describe::graph::Role::Switch {
+                if node.role == Role::Switch {
                     check(&graph, root);
                 }
             }
