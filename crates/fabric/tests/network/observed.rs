@@ -3,7 +3,7 @@
 //! A network is compiled anew for every type of probe, which takes long. So here all of them are behind one type.
 
 use fabric::spec::NetworkSpec;
-use fabric::{BuildErrors, BuildOptions, DropCause, Frame, Notice, Probe, QueueSample, Simulation};
+use fabric::{BuildErrors, BuildOptions, DropCause, Frame, Notice, Probe, QueueSample, Simulation, SourceState};
 use std::any::Any;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
@@ -95,6 +95,27 @@ impl Probe for AnyProbe {
     }
     fn on_notice(&mut self, now: Time, flow: u32, notice: &Notice) {
         self.0.on_notice(now, flow, notice);
+    }
+    fn wants_causes(&self) -> bool {
+        self.0.wants_causes()
+    }
+    fn on_join(&mut self, now: Time, input: u32, output: u32, frame: &Frame) {
+        self.0.on_join(now, input, output, frame);
+    }
+    fn on_leave(&mut self, now: Time, input: u32, output: u32, frame: &Frame, crossed: bool) {
+        self.0.on_leave(now, input, output, frame, crossed);
+    }
+    fn on_receive(&mut self, now: Time, port: u32, frame: &Frame) {
+        self.0.on_receive(now, port, frame);
+    }
+    fn on_discard(&mut self, now: Time, host: u32, frame: &Frame) {
+        self.0.on_discard(now, host, frame);
+    }
+    fn on_source(&mut self, now: Time, port: u32, flow: u32, state: SourceState) {
+        self.0.on_source(now, port, flow, state);
+    }
+    fn on_cable(&mut self, now: Time, port: u32, up: bool) {
+        self.0.on_cable(now, port, up);
     }
     fn on_queue(&mut self, now: Time, sample: QueueSample) {
         self.0.on_queue(now, sample);

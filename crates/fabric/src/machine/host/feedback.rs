@@ -47,13 +47,16 @@ impl<P: Probe> Network<P> {
     pub(crate) fn feed_back(&mut self, now: Time, slot: u32, feedback: &Feedback, ctx: &mut Ctx) {
         let flow = &mut self.flows[slot as usize];
         flow.reaction.on_feedback(now, feedback);
-        let (host, class, kind) = (flow.host, flow.class, std::mem::discriminant(&flow.reaction));
-        let shared =
-            flow.reaction.shares_feedback() && matches!(feedback, Feedback::Acknowledgement { marked: true, .. });
+        let (host, class) = (flow.host, flow.class);
         self.settle_flow(now, host, slot, ctx);
-        if !shared {
+        if !matches!(feedback, Feedback::Acknowledgement { marked: true, .. }) {
             return;
         }
+        let reaction = &self.flows[slot as usize].reaction;
+        if !reaction.shares_feedback() {
+            return;
+        }
+        let kind = std::mem::discriminant(reaction);
         let Host { first_flow, flows, .. } = self.hosts[host as usize];
         for other in (first_flow..first_flow + flows).filter(|&other| other != slot) {
             let flow = &mut self.flows[other as usize];

@@ -355,8 +355,11 @@ impl Flow {
 
     /// Brings a wait that has begun in line with the rate that holds now.
     pub(crate) fn repace(&mut self, now: Time) {
+        if self.not_before <= now {
+            return;
+        }
         let rate = self.reaction.allowance().rate;
-        if rate == self.paced_at || self.not_before <= now {
+        if rate == self.paced_at {
             return;
         }
         self.not_before = match (self.reaction.pacing(), self.paced_at, rate) {

@@ -151,10 +151,10 @@ impl Flow {
         self.reliable.as_mut().and_then(|reliable| reliable.sender.announce(fresh)).map_or(0, announced_tag)
     }
 
-    /// A reply arrived for a flow with recovery. Returns what that settles, in bytes, and what it tells.
-    fn on_reply(&mut self, now: Time, reply: &Reply) -> (u64, Progress) {
+    /// A reply arrived for a flow with recovery of which so many frames were acknowledged before. Returns what that settles,
+    /// in bytes, and what it tells.
+    fn on_reply(&mut self, now: Time, reply: &Reply, before: u64) -> (u64, Progress) {
         let Some(reliable) = &mut self.reliable else { return (0, Progress::default()) };
-        let before = reliable.sender.acknowledged();
         let progress = reliable.sender.on_reply(now, reply);
         let (after, sent) = (reliable.sender.acknowledged(), reliable.sender.sent());
         // All frames are alike but the last of a finite flow; when all is known to have arrived, so is that.
@@ -200,8 +200,10 @@ impl<P: Probe> Network<P> {
         let (bytes, path) = if flow.reliable.is_some() {
             // The timer measures from the wire.
             reply.stamp = start;
-            let (bytes, progress) = flow.on_reply(now, &reply);
-            self.learn_of_loss(now, slot, progress.loss);
+            let (bytes, progress) = flow.on_reply(now, &reply, near);
+            if progress.loss.is_some() {
+                self.learn_of_loss(now, slot, progress.loss);
+            }
             if reply.meaning == Meaning::Trimmed && progress.loss.is_some() {
                 let flow = &mut self.flows[slot as usize];
                 let len = flow.len_again(reply.number, 0);

@@ -6,6 +6,18 @@ use super::stage::{Stage, received};
 use super::{Causes, FlowCauses};
 use fabric::SourceState;
 use fabric::record::{Event, FOLLOWED};
+use std::collections::VecDeque;
+
+/// A frame that looks for another output.
+#[derive(Debug)]
+struct Moving {
+    /// The port by which it came.
+    input: u32,
+    /// Since when.
+    since: u64,
+    /// The chain up to then, if it waited.
+    chain: Option<Ledger>,
+}
 
 /// A flow that has started and is not complete.
 #[derive(Debug)]
@@ -23,6 +35,8 @@ pub(super) struct Source {
     stages: Vec<Stage>,
     /// Ports on which its data started.
     pub(super) ports: Vec<u32>,
+    /// Frames that look for another output.
+    moving: VecDeque<Moving>,
 }
 
 impl Source {
@@ -35,6 +49,18 @@ impl Source {
                 self.stages.last_mut().expect("it was pushed")
             }
         }
+    }
+}
+
+impl Source {
+    /// The frame that came by a port and looks for another output, if there is one: its chain up to now.
+    fn moved(&mut self, now: u64, port: u32) -> Option<Option<Ledger>> {
+        let place = self.moving.iter().position(|moving| moving.input == port)?;
+        let Moving { since, mut chain, .. } = self.moving.remove(place)?;
+        if let Some(chain) = &mut chain {
+            chain.add(Key::own(Cause::Path), now - since);
+        }
+        Some(chain)
     }
 }
 
@@ -94,6 +120,7 @@ impl Causes {
                 own: Stage::new(event.port),
                 stages: Vec::new(),
                 ports: Vec::new(),
+                moving: VecDeque::new(),
             }));
         }
         self.close_state(flow);
@@ -160,15 +187,18 @@ impl Causes {
         let Some(source) = self.source(flow) else { return };
         let fresh = !source.stage(port).is_occupied(now);
         let first = source.stage(port).waiting == 0;
-        let mut ledger = Ledger::default();
-        let into = fresh.then_some(&mut ledger);
-        match from_host {
-            true => source.own.arrive(now, into),
-            false => source.stage(sender).arrive(now, into),
-        }
+        let chain = source.moved(now, event.port).unwrap_or_else(|| {
+            let mut ledger = Ledger::default();
+            let into = fresh.then_some(&mut ledger);
+            match from_host {
+                true => source.own.arrive(now, into),
+                false => source.stage(sender).arrive(now, into),
+            }
+            Some(ledger)
+        });
         let stage = source.stage(port);
-        if fresh {
-            stage.begin(ledger);
+        if let Some(chain) = chain.filter(|_| fresh) {
+            stage.begin(chain);
         }
         stage.waiting += 1;
         if first && port != event.port {
@@ -181,21 +211,16 @@ impl Causes {
 
     /// A frame that waited for an output looks for another one.
     pub(super) fn on_stage_leave(&mut self, event: &Event) {
-        let (flow, port) = (event.flow, event.other);
+        let (flow, port, now) = (event.flow, event.other, self.now);
         self.settle(port);
         let Some(source) = self.source(flow) else { return };
         let stage = source.stage(port);
+        let chain = (stage.waiting > 0).then(|| stage.chain(now));
         stage.waiting = stage.waiting.saturating_sub(1);
-        if stage.waiting == 0 {
+        let left = stage.waiting == 0;
+        source.moving.push_back(Moving { input: event.port, since: now, chain });
+        if left {
             self.leave(port, flow, false);
-        }
-        // What it does next is told as if it had started here.
-        let (now, input) = (self.now, self.map.peer(event.port));
-        let from_host = self.map.is_host(self.map.node(input));
-        let Some(source) = self.source(flow) else { return };
-        match from_host {
-            true => source.own.start(now, 0, Cause::Path, true),
-            false => source.stage(input).start(now, 0, Cause::Path, true),
         }
     }
 
@@ -204,6 +229,9 @@ impl Causes {
         let (now, sender) = (self.now, self.map.peer(event.port));
         let from_host = self.map.is_host(self.map.node(sender));
         let Some(source) = self.source(event.flow) else { return };
+        if source.moved(now, event.port).is_some() {
+            return;
+        }
         match from_host {
             true => source.own.arrive(now, None),
             false => source.stage(sender).arrive(now, None),
@@ -273,9 +301,13 @@ impl Causes {
             }
             Some(stage.close(now))
         });
-        let ledger = chain.unwrap_or_else(|| source.own.close(now));
+        let mut ledger = chain.unwrap_or_else(|| source.own.close(now));
         let Source { from, mut ports, .. } = *source;
         ports.sort_unstable();
+        // After losses, the frame that completes a flow may be one whose start is not known: then the chain ends with the
+        // last frame that is known, and the rest is its way.
+        let rest = (now - from).saturating_sub(ledger.total());
+        ledger.add(Key::own(Cause::Path), rest);
         debug_assert_eq!(ledger.total(), now - from, "the causes of flow {flow} do not add up");
         self.done.push(FlowCauses { flow, from, until: now, complete, ledger, ports });
     }

@@ -139,6 +139,13 @@ impl Stage {
         self.period.ledger.add(Key::own(self.sends), rest);
     }
 
+    /// The chain up to now of a stage that is charged up to now or to the end of the frame on the wire.
+    pub(super) fn chain(&self, now: u64) -> Ledger {
+        let mut ledger = self.period.ledger.clone();
+        ledger.take_back(Key::own(self.sends), self.free.saturating_sub(now));
+        ledger
+    }
+
     /// The chain up to now, which is charged up to now or to the end of the frame on the wire.
     pub(super) fn close(&mut self, now: u64) -> Ledger {
         let mut ledger = std::mem::take(&mut self.period.ledger);

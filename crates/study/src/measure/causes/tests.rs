@@ -266,6 +266,31 @@ fn causes_add_up_in_networks_of_every_kind_and_no_partitioning_changes_them() {
     assert!(complete > 200 && flows > 350, "{complete} of {flows} are complete");
 }
 
+/// Frames that wait for an output look for another one when routes change, or are dropped.
+#[test]
+fn causes_add_up_when_links_fail_and_routes_change() {
+    for (seed, network) in (0..).zip(["planes = 2\nmultipath = \"spray\"", "planes = 2", "multipath = \"spray\"", ""]) {
+        for recovery in ["selective-repeat", "go-back-n"] {
+            let text = format!(
+                "schema_version = 1\n[network]\ntopology = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 4\n\
+                 {network}\nreconverge = \"20us\"\nlink = {{ rate = \"100Gb/s\", latency = \"300ns\" }}\n[[switches]]\n\
+                 flow_control = \"pfc\"\nbuffers = {{ capacity = \"400KB\" }}\n[recovery]\nname = \"{recovery}\"\n\
+                 [[workloads]]\nname = \"all\"\nkind = \"collective\"\nsize = \"1MB\"\nframe = \"4096B\"\niterations = 4\n\
+                 [[faults]]\nbetween = [\"{leaf}\", \"{spine}\"]\ndown = \"60us\"\nup = \"150us\"\n[[faults]]\n\
+                 between = [\"h3\", \"{leaf}\"]\ndown = \"170us\"\nup = \"240us\"\n[run]\nduration = \"10ms\"\nseed = {seed}\n",
+                leaf = if network.contains("planes") { "p1-leaf0" } else { "leaf0" },
+                spine = if network.contains("planes") { "p1-spine0" } else { "spine0" },
+            );
+            let whole = run(plan(&text));
+            whole.assert_conserved();
+            // Go-back-N takes long where frames overtake each other.
+            assert!(whole.causes.iter().filter(|flow| flow.complete).count() > 100, "{text}");
+            assert!(whole.summary.totals.lost_frames + whole.summary.totals.dropped_frames > 0, "{text}");
+            assert_eq!(run_on(plan(&text), 3, 2).causes, whole.causes, "{text}");
+        }
+    }
+}
+
 #[test]
 fn a_bystander_loses_its_time_to_the_slow_receiver() {
     let run = run(file("slow-receiver"));
