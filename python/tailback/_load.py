@@ -1,6 +1,7 @@
 """Loading of scenarios."""
 
 import os
+from collections.abc import Mapping
 
 from . import _tailback, _toml
 from ._scenario import Scenario
@@ -15,7 +16,7 @@ def load(source, set=None):
     Raises `ScenarioError` with all mistakes, their lines and remedies.
     """
     overrides = _toml.overrides(set)
-    if isinstance(source, dict):
+    if isinstance(source, Mapping):
         return Scenario(_tailback.Scenario(text=_toml.document(source), overrides=overrides))
     if isinstance(source, str) and "\n" in source:
         return Scenario(_tailback.Scenario(text=source, overrides=overrides))

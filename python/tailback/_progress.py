@@ -53,8 +53,10 @@ def progress_for(wish, name):
     elif callable(wish):
         yield wish
         return
-    else:
+    elif wish is False:
         bar = None
+    else:
+        raise TypeError("progress is True, False, None or a function")
     try:
         yield bar
     finally:

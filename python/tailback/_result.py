@@ -107,7 +107,13 @@ class Result:
     @property
     def tables(self):
         """The tables by name, such as `result.tables["flows"]`."""
-        return Tables(self._inner)
+        return Tables(self._there())
+
+    def _there(self):
+        """The result, if its directory still has it."""
+        if self.directory is not None and _tailback.open_result(self.directory).fingerprint != self.fingerprint:
+            raise _tailback.ResultsError(f"{self.directory} has the result of another run by now")
+        return self._inner
 
     def __repr__(self):
         return repr(self._inner)
@@ -117,18 +123,21 @@ class Result:
 
         Returns None if the result has nothing to draw.
         """
-        drawn = self._inner._plot(kind, most, scale)
+        drawn = self._there()._plot(kind, most, scale)
         return None if drawn is None else Picture(kind, *drawn)
 
     def report(self):
         """Makes the report."""
-        return Report(self._inner._report())
+        return Report(self._there()._report())
 
     def save(self, path):
         """Copies the result to a directory, which must not exist: the same as `tailback run --out` writes."""
         if self.directory is None:
             raise _tailback.ResultsError("this run was not recorded: run the scenario with record=True")
-        path = os.fspath(path)
+        if not os.fspath(path):
+            raise ValueError("give a path")
+        self._there()
+        path = os.path.abspath(path)
         if os.path.lexists(path):
             raise _tailback.ResultsError(f"{path} exists: give another path")
         part = f"{path}.partial-{os.getpid()}"

@@ -1,5 +1,8 @@
 """Scenarios."""
 
+import operator
+import warnings
+
 from . import _toml
 from ._progress import progress_for
 from ._result import Result
@@ -56,8 +59,12 @@ class Scenario:
         with the result. `record=False` records no tables, which is faster. `progress` is True, False, a function that is
         called with the simulated and the total picoseconds, or None: a bar is shown if the run takes long.
 
-        Ctrl-C ends the run; the result has what was recorded until then, and its outcome is "interrupted".
+        Ctrl-C ends the run: the result has what was recorded until then, its outcome is "interrupted", and a warning says so.
+        Only a run of the main thread can be ended like this.
         """
-        inner = self._inner if seed is None else self._inner.changed([f"run.seed={int(seed)}"])
+        inner = self._inner if seed is None else self._inner.changed([f"run.seed={operator.index(seed)}"])
         with progress_for(progress, inner.name) as see:
-            return Result(inner._run(threads, out, overwrite, record, see))
+            result = Result(inner._run(threads, out, overwrite, record, see))
+        if result.outcome == "interrupted":
+            warnings.warn(f"{inner.name}: interrupted; the result is that of a part of the run", stacklevel=2)
+        return result

@@ -24,7 +24,10 @@ class Simulation:
         return self._inner.fingerprint
 
     def run_until(self, time, progress=None):
-        """Runs until a time of the simulation, such as "2ms". Returns how the step ended: "finished" if it got there."""
+        """Runs until a time of the simulation, such as "2ms", which may lie beyond the `run.duration` of the scenario.
+
+        A time that has passed changes nothing. Returns how the step ended: "finished" if it got there.
+        """
         with progress_for(progress, self._name) as see:
             return self._inner._run_until(time, see)
 

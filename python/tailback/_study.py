@@ -1,5 +1,6 @@
 """Many runs: sweeps and comparisons."""
 
+import operator
 import os
 
 from . import _tailback, _toml
@@ -31,8 +32,16 @@ class Sweep:
         return self.table.__arrow_c_stream__(requested_schema)
 
     def to_pandas(self):
-        """Returns the table as a `pandas.DataFrame`."""
-        return self.table.to_pandas()
+        """Returns the table as a `pandas.DataFrame`. Axes whose values are all numbers become numbers."""
+        import pandas
+
+        frame = self.table.to_pandas()
+        for axis in self.table.columns[: self.table.columns.index("outcome")]:
+            try:
+                frame[axis] = pandas.to_numeric(frame[axis])
+            except (TypeError, ValueError):
+                pass  # Values with units, or names.
+        return frame
 
     def to_polars(self):
         """Returns the table as a `polars.DataFrame`."""
@@ -48,12 +57,12 @@ def sweep(source, axes=None, set=None, replications=None, threads=None, out=None
 
     `axes` is a dictionary such as `{"workloads[0].load": [0.2, 0.4, 0.6]}`; without it, the `[sweep]` of the scenario
     counts. Finished runs are kept in `out` (by default `results/NAME-sweep`): the same call continues a sweep that was
-    interrupted.
+    interrupted. Ctrl-C raises KeyboardInterrupt.
     """
     scenario = _scenario(source, set)
     if replications is not None:
-        scenario = scenario.set({"run.replications": int(replications)})
-    given = [(path, [_toml.override(value) for value in values]) for path, values in (axes or {}).items()]
+        scenario = scenario.set({"run.replications": operator.index(replications)})
+    given = [(path, _toml.values(values, f"the values of {path}")) for path, values in (axes or {}).items()]
     with progress_for(progress, scenario.name) as see:
         table, directory = _tailback.sweep(scenario._inner, given, threads, out, see)
     return Sweep(table, directory)
@@ -83,15 +92,14 @@ def compare(source, key="protocol.name", values=(), protocols=None, set=None, th
             overwrite=False, progress=None):
     """Runs a scenario several ways and puts the results side by side.
 
-    `compare(scenario, protocols=["none", "dcqcn"])` compares controls, `compare(scenario, "switches[0].xoff",
-    ["40KB", "80KB"])` values of any key.
+    `compare(scenario, protocols=["none", "dcqcn"])` compares controls, `compare(scenario,
+    "switches[0].buffers[0].xoff", ["40KB", "80KB"])` values of any key. The runs are recorded in `out` (by default
+    `results/NAME-compared`). Ctrl-C raises KeyboardInterrupt; finished runs are kept there.
     """
     scenario = _scenario(source, set)
     if protocols is not None:
         key, values = "protocol.name", protocols
-    values = [_toml.override(value) for value in values]
-    if not values:
-        raise ValueError("give the values to compare, or protocols")
+    values = _toml.values(values, "protocols" if protocols is not None else "the values to compare")
     with progress_for(progress, scenario.name) as see:
         document, directory = _tailback.compare(
             scenario._inner, key, values, threads, None if out is None else os.fspath(out), overwrite, see

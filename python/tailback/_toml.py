@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Mapping
 
 
 def value(of):
@@ -17,7 +18,7 @@ def value(of):
     if isinstance(of, str):
         # A JSON string is a TOML string, but for characters outside of the basic plane, which stay as they are.
         return json.dumps(of, ensure_ascii=False).replace("\x7f", "\\u007f")
-    if isinstance(of, dict):
+    if isinstance(of, Mapping):
         return "{ " + ", ".join(f"{key(name)} = {value(item)}" for name, item in of.items()) + " }"
     if isinstance(of, (list, tuple)):
         return "[" + ", ".join(value(item) for item in of) + "]"
@@ -48,6 +49,22 @@ def overrides(of):
     """Returns a dictionary of keys and values as a list of `key=value`."""
     if of is None:
         return []
-    if not isinstance(of, dict):
+    if not isinstance(of, Mapping):
         raise TypeError('set is a dictionary such as {"network.hosts": 8}')
+    for path in of:
+        if not isinstance(path, str) or "=" in path:
+            raise ValueError(f"{path!r} is no key of a scenario")
     return [f"{path}={override(item)}" for path, item in of.items()]
+
+
+def values(of, what):
+    """Returns several values as `--set` takes them."""
+    if isinstance(of, (str, bytes)) or not hasattr(of, "__iter__"):
+        raise TypeError(f"{what} are a list of values, not {of!r}")
+    found = [override(item) for item in of]
+    if not found:
+        raise ValueError(f"{what}: give at least one value")
+    for place, item in enumerate(found):
+        if item in found[:place]:
+            raise ValueError(f"{what}: {item} is given twice")
+    return found

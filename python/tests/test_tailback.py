@@ -140,7 +140,7 @@ def test_pictures_and_reports(victim, tmp_path):
 
 def test_a_result_is_saved_once(victim, tmp_path):
     out = tmp_path / "saved"
-    victim.save(out)
+    victim.save(f"{out}/")
     assert tailback.open(out).fingerprint == victim.fingerprint
     with pytest.raises(tailback.ResultsError, match="exists"):
         victim.save(out)
@@ -156,6 +156,8 @@ def test_a_sweep_is_one_tidy_table(tmp_path):
     rows = sweep.to_pandas()
     assert {"network.link.rate", "metric", "unit", "mean", "low", "high", "runs"} <= set(rows.columns)
     assert set(rows["network.link.rate"]) == {"10Gb/s", "40Gb/s"} and set(rows["runs"]) == {2}
+    numbers = tailback.sweep(SMALL, {"network.hosts": [4, 10]}, out=tmp_path / "numbers").to_pandas()
+    assert set(numbers["network.hosts"]) == {4, 10}
     times = rows[rows["metric"] == "incast: completion time (s)"]["mean"]
     assert len(times) == 2 and times.iloc[0] > times.iloc[1]
     again = tailback.sweep(SMALL, axes, replications=2, out=tmp_path / "sweep")
@@ -169,6 +171,28 @@ def test_a_comparison_has_a_row_per_value(tmp_path):
     assert compared.report().html
     with pytest.raises(ValueError):
         tailback.compare(SMALL)
+
+
+def test_a_bare_text_is_no_list_of_values():
+    for wrong, kind in (("12", TypeError), ([], ValueError), ([1, 1], ValueError), (3, TypeError)):
+        with pytest.raises(kind):
+            tailback.sweep(SMALL, {"run.seed": wrong})
+        with pytest.raises(kind):
+            tailback.compare(SMALL, protocols=wrong)
+    for call in (lambda: tailback.load(SMALL).run(seed=1.9), lambda: tailback.load(SMALL).run(progress="yes")):
+        with pytest.raises(TypeError):
+            call()
+    with pytest.raises(ValueError, match="no key"):
+        tailback.load(SMALL, set={"name=foo": "x"})
+
+
+def test_a_result_whose_directory_was_replaced_says_so(tmp_path):
+    scenario = tailback.load(SMALL)
+    first = scenario.run(out=tmp_path / "here")
+    scenario.set({"network.link.rate": "5Gb/s"}).run(out=tmp_path / "here", overwrite=True)
+    for read in (lambda: first.tables["flows"], first.plot, first.report, lambda: first.save(tmp_path / "there")):
+        with pytest.raises(tailback.ResultsError, match="another run"):
+            read()
 
 
 def test_progress_is_told_and_may_end_a_run():
