@@ -82,7 +82,11 @@ fn papers(how: &[&str]) -> Result<(), String> {
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
         .collect();
     papers.sort();
-    for paper in &papers {
+    for paper in &mut papers {
+        // Eleven networks with nine protocols each take minutes even so.
+        if paper == "802-1au-2007" && !how.is_empty() {
+            paper.push_str("/baseline");
+        }
         let arguments = [&["reproduce", paper.as_str(), "--out", "target/papers"], how].concat();
         eprintln!("> tailback {}", arguments.join(" "));
         let status = Command::new("target/release/tailback").args(&arguments).status();
