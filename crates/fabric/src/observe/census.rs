@@ -3,6 +3,7 @@
 use crate::machine::frame::{Frame, Kind};
 use crate::machine::network::Network;
 use crate::observe::probe::Probe;
+use units::Time;
 
 /// Data frames in the network at one instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,6 +14,8 @@ pub struct Census {
     pub bytes: u64,
     /// Those of them that are in switches.
     pub in_switches: u64,
+    /// When the one of those came that has waited longest in a queue of its switch.
+    pub oldest: Option<Time>,
     /// Control frames of any kind.
     pub control: u64,
     /// Data frames that wait at their sources, counted and not kept.
@@ -59,7 +62,15 @@ impl Census {
             (self.frames, self.bytes) = (self.frames + frames, self.bytes + bytes);
             (self.deferred, self.places) = (self.deferred + frames, self.places + frames);
         }
-        self.in_switches += (0..network.switches.len() as u32).map(|switch| held_by(network, switch)).sum::<u64>();
+        for switch in 0..network.switches.len() as u32 {
+            self.in_switches += held_by(network, switch);
+            let mut first = |came: Time| self.oldest = self.oldest.into_iter().chain([came]).min();
+            network.each_waiting(switch, &mut |frame, _| {
+                if frame.kind == Kind::Data {
+                    first(frame.at);
+                }
+            });
+        }
         let moving = crossbars.flat_map(|crossbar| crossbar.moving());
         let current = services.map(|service| service.current).filter(|&place| place != crate::machine::frame::NIL);
         for place in moving.chain(current) {

@@ -103,10 +103,11 @@ fn same_on_ranks(spec: &NetworkSpec) -> Outcome {
         let mut sum = Census::default();
         for (rank, (summary, part, census)) in parts.iter().enumerate() {
             assert_eq!(facts(summary), facts(&expected), "rank {rank} of {cut:?}");
-            let Census { frames, bytes, in_switches, control, deferred, places, extended, extensions } = census;
+            let Census { frames, bytes, in_switches, oldest, control, deferred, places, extended, extensions } = census;
             sum.frames += frames;
             sum.bytes += bytes;
             sum.in_switches += in_switches;
+            sum.oldest = sum.oldest.into_iter().chain(*oldest).min();
             sum.control += control;
             sum.deferred += deferred;
             sum.places += places;

@@ -38,18 +38,39 @@ pub(crate) struct Reliable {
 /// Timeouts in a row between which a source has learned of no arrival and has sent nothing for the first time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Barren {
-    pub(crate) timeouts: u32,
-    /// When the last of them was, and the one before.
+    timeouts: u32,
+    /// When the last of them was, and how long after the one before.
     pub(crate) last: Time,
-    before: Time,
+    gap: Span,
     /// What was acknowledged and what was sent then.
     state: (u64, u64),
 }
 
 impl Barren {
-    /// Since when it has waited in vain for at least as long as between its last two timeouts.
-    pub(crate) fn since(&self, now: Time) -> Time {
-        if now.saturating_since(self.last) >= self.last.saturating_since(self.before) { self.last } else { self.before }
+    /// So many timeouts show that a source retransmits in vain: each is another chance for a copy to find a gap.
+    const MANY: u32 = 8;
+    /// So many do if the source backs off.
+    const FEW: u32 = 2;
+
+    /// Another timeout, when that was acknowledged and sent.
+    fn count(&mut self, now: Time, state: (u64, u64)) {
+        let timeouts = if self.state == state { self.timeouts } else { 0 };
+        let gap = if timeouts > 0 { now.saturating_since(self.last) } else { Span::ZERO };
+        *self = Barren { timeouts: timeouts + 1, last: now, gap, state };
+    }
+
+    /// Since when nothing new may have arrived anywhere if the source is to retransmit in vain; `None` if it does not. `next`
+    /// is its next timeout.
+    pub(crate) fn in_vain_since(&self, next: Option<Time>) -> Option<Time> {
+        let backs_off =
+            next.is_some_and(|next| next.saturating_since(self.last).as_picos() / 3 > self.gap.as_picos() / 2);
+        let gaps = match self.timeouts {
+            timeouts if timeouts >= Barren::FEW && backs_off => 1,
+            timeouts if timeouts >= Barren::MANY => u64::from(Barren::MANY - 1),
+            _ => return None,
+        };
+        let vain = self.gap.as_picos().saturating_mul(gaps);
+        Some(Time::from_picos(self.last.as_picos().saturating_sub(vain)))
     }
 }
 
@@ -330,11 +351,7 @@ impl<P: Probe> Network<P> {
         let Some(reliable) = &mut self.flows[slot as usize].reliable else { return };
         if reliable.sender.deadline().is_some_and(|at| at <= now) {
             let state = (reliable.sender.acknowledged(), reliable.sender.sent());
-            if reliable.barren.timeouts == 0 || reliable.barren.state != state {
-                reliable.barren = Barren { timeouts: 0, last: now, before: now, state };
-            }
-            let Barren { timeouts, last, .. } = reliable.barren;
-            reliable.barren = Barren { timeouts: timeouts + 1, last: now, before: last, state };
+            reliable.barren.count(now, state);
             let progress = reliable.sender.on_deadline(now);
             self.learn_of_loss(now, slot, progress.loss);
             self.settle_flow(now, host, slot, ctx);

@@ -10,15 +10,12 @@ use super::moves::ALL;
 use super::rest::{Part, Rest, Waits};
 use crate::machine::frame::NIL;
 use crate::machine::host::Host;
-use crate::machine::host::reliable::Barren;
 use crate::machine::network::Network;
 use crate::machine::port::DOWN;
 use crate::observe::probe::Probe;
 use engine::{Encode, Ranks, announce, reduce};
+use transport::Sender;
 use units::{Rate, Time};
-
-/// Timeouts in a row without a sign after which a source retransmits in vain.
-const BARREN: u32 = 2;
 
 /// What the sources and destinations of a rank, or of all, have to say.
 #[derive(Clone, Copy, Default)]
@@ -66,7 +63,7 @@ impl<P: Probe> Part<'_, P> {
     pub(crate) fn judge_futile(&self, ranks: &mut dyn Ranks, at: Time, name: &impl Fn(u32) -> String) -> Option<Rest> {
         // Pauses that could run out behind a frame have had the time to.
         self.still.set(true);
-        let own = self.models.iter().fold(Standstill::default(), |sum, network| sum.and(self.standstill(network, at)));
+        let own = self.models.iter().fold(Standstill::default(), |sum, network| sum.and(self.standstill(network)));
         self.still.set(false);
         let parts = ranks.share(own.to_bytes());
         let all = parts.iter().map(|bytes| Standstill::from_bytes(bytes)).fold(Standstill::default(), Standstill::and);
@@ -91,7 +88,7 @@ impl<P: Probe> Part<'_, P> {
     }
 
     /// What a shard has to say.
-    fn standstill(&self, network: &Network<P>, now: Time) -> Standstill {
+    fn standstill(&self, network: &Network<P>) -> Standstill {
         let live = network.nodes.iter().any(|node| !node.script.is_empty());
         let arrived = network.received.iter().map(|received| received.last).max().unwrap_or_default();
         let mut sum = Standstill { live, arrived, bytes: network.bytes_waiting(), ..Standstill::default() };
@@ -106,23 +103,24 @@ impl<P: Probe> Part<'_, P> {
                 if sum.live {
                     return sum;
                 }
-                match self.barren(network, host, position) {
-                    Some(barren) if barren.timeouts >= BARREN => {
+                match self.in_vain(network, host, position) {
+                    Some((since, last)) => {
                         sum.futile += 1;
-                        sum.since = sum.since.max(barren.since(now));
-                        sum.last = sum.last.max(barren.last);
+                        (sum.since, sum.last) = (sum.since.max(since), sum.last.max(last));
                     }
-                    _ => sum.live |= self.may_send(network, host, position),
+                    None => sum.live |= self.may_send(network, host, position),
                 }
             }
         }
         sum
     }
 
-    /// The timeouts in a row of a flow that is not done and sends again what is lost.
-    fn barren(&self, network: &Network<P>, host: &Host, position: u32) -> Option<Barren> {
+    /// Since when nothing new may have arrived if a flow is to retransmit in vain, and its last timeout, if it may do so: if
+    /// it is not done and sends again what is lost.
+    fn in_vain(&self, network: &Network<P>, host: &Host, position: u32) -> Option<(Time, Time)> {
         let flow = &network.flows[(host.first_flow + position) as usize];
-        flow.reliable.as_ref().filter(|_| !flow.is_done()).map(|reliable| reliable.barren)
+        let reliable = flow.reliable.as_ref().filter(|_| !flow.is_done())?;
+        Some((reliable.barren.in_vain_since(reliable.sender.deadline())?, reliable.barren.last))
     }
 
     /// Whether a flow may send something: now, when it starts, or when one of its timers comes.
@@ -137,7 +135,8 @@ impl<P: Probe> Part<'_, P> {
             (waiting & !self.held_for_good(network, p, waiting)).checked_ilog2() == Some(u32::from(flow.class))
         };
         let ports = host.port..host.port + u32::from(host.ports);
-        let ready = started && !flow.is_done() && ports.filter(works).any(next);
+        // A flow outside of its ring waits for its window or a timer, whoever else of its class has a turn.
+        let ready = flow.in_ring && ports.filter(works).any(next);
         let pending = !started || self.has_timer(host, position);
         ready || pending && self.flow_may_move(network, host, slot, true) != 0
     }

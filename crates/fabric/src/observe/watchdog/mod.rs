@@ -2,7 +2,8 @@
 //!
 //! An input buffer is closed while its sender obeys it and nothing is on its way that could change that: the sender is
 //! paused and the buffer wants it so, or the sender's next frame has no credits and none are coming. A closed buffer
-//! waits for the outputs its frames want; an output waits for the buffer at its far end, if that is closed.
+//! waits for the outputs its frames want; an output waits for the buffer at its far end, if that is closed. A buffer may
+//! be closed to long frames alone.
 //! Following this from the buffers whose outputs do move, outwards, gives the tree of congestion, see [`opening`]. What
 //! cannot be reached that way can never move again; a circle in it is a deadlock, and neither refreshed pauses nor
 //! traffic elsewhere count as progress.
@@ -395,13 +396,21 @@ impl Snapshot {
         let cycle = find_cycle(&edges)?;
         Some(Deadlock {
             at,
-            cycle: cycle.into_iter().map(|(buffer, edge)| self.waiting(buffer, edge, &name)).collect(),
+            cycle: cycle.into_iter().map(|(buffer, edge)| self.waiting(buffer, edge, stays, &name)).collect(),
         })
     }
 
-    fn waiting(&self, buffer: Buffer, (_, output, class): Edge, name: &impl Fn(u32) -> String) -> Waiting {
+    /// Describes a buffer of a circle by those of its frames that stay.
+    fn waiting(
+        &self,
+        buffer: Buffer,
+        (_, output, class): Edge,
+        stays: impl Fn(&&Group) -> bool,
+        name: &impl Fn(u32) -> String,
+    ) -> Waiting {
         let Contents { frames, node, input, .. } = &self.closed[&buffer];
-        let mine = || frames.iter().filter(|group| (group.output, group.class) == (output, class));
+        let here = |group: &&Group| (group.output, group.class) == (output, class) && stays(group);
+        let mine = || frames.iter().filter(here);
         let number = mine().next().map_or(0, |group| group.number);
         let mut flows: Vec<u32> = mine().flat_map(|group| group.flows.iter().copied()).collect();
         flows.sort_unstable();
@@ -414,7 +423,7 @@ impl Snapshot {
     pub(crate) fn tree(&self) -> Vec<Held> {
         let depths = self.depths();
         let mut held: Vec<Held> = Vec::new();
-        for (&(port, class), contents) in &self.closed {
+        for (&(port, class), contents) in self.closed.iter().filter(|(_, contents)| !contents.opening.is_ajar()) {
             let mut waits_for: BTreeMap<u32, u64> = BTreeMap::new();
             for &Group { output, units, .. } in &contents.frames {
                 *waits_for.entry(output).or_default() += u64::from(units);
@@ -496,9 +505,13 @@ fn closed_until<P: Probe>(network: &Network<P>, p: u32, class: u8, far: &Far<'_,
             if far.waiting() >> class & 1 == 0 || far.news_from(&here) >> class & 1 == 1 {
                 return None;
             }
-            let need = rule.units(far.least_waiting(class) as u16);
-            let starved = far.limit(class) < far.spent(class) + u64::from(need);
-            starved.then_some(Opening::Credits { capacity: rule.capacity, least: need })
+            let least = rule.units(far.least_waiting(class) as u16);
+            let lacks = |units: u32| far.limit(class) < far.spent(class) + u64::from(units);
+            // What waits at a host is not told apart by length.
+            let most = rule.units(network.plan.largest_frames[usize::from(class)]);
+            let partly = matches!(port.device, Device::Switch(_)) && lacks(most);
+            let opening = Opening::Credits { capacity: rule.capacity, least, ajar: !lacks(least) };
+            (lacks(least) || partly).then_some(opening)
         }
     }
 }

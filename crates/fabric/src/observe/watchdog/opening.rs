@@ -15,7 +15,12 @@ pub(super) enum Opening {
     /// No more than so many units remain.
     AtMost(u32),
     /// Credits: the units of the buffer, and those of the least frame that its sender could send next.
-    Credits { capacity: u32, least: u32 },
+    Credits {
+        capacity: u32,
+        least: u32,
+        /// There are credits for the least frame, but not for every one.
+        ajar: bool,
+    },
     /// A shared buffer: all of the headroom is free, and what remains lies within the guaranteed part, or so far below
     /// the dynamic threshold.
     Shared {
@@ -31,10 +36,15 @@ pub(super) enum Opening {
 engine::encoded!(enum Opening {
     0 = AtMost(most),
     1 = Shared { outside, guaranteed, below, shared },
-    2 = Credits { capacity, least },
+    2 = Credits { capacity, least, ajar },
 });
 
 impl Opening {
+    /// Whether it is open to the shortest frames as it is.
+    pub(super) fn is_ajar(self) -> bool {
+        matches!(self, Opening::Credits { ajar: true, .. })
+    }
+
     /// Whether the buffer opens when that much remains. Others may use nothing of a shared buffer by then.
     fn allows(self, remains: u32) -> bool {
         match self {
@@ -50,7 +60,7 @@ impl Opening {
     /// Whether the buffer, once it is open, takes a frame of so many units beside what remains. A pause asks for no length.
     fn takes(self, remains: u32, need: u32) -> bool {
         match self {
-            Opening::Credits { capacity, least } => remains.saturating_add(need.max(least)) <= capacity,
+            Opening::Credits { capacity, least, .. } => remains.saturating_add(need.max(least)) <= capacity,
             Opening::AtMost(_) | Opening::Shared { .. } => true,
         }
     }
@@ -152,14 +162,18 @@ impl Snapshot {
         }
         // Of the FIFO that is looked at, one for each class: frames that stay, and how many more may pass all of them.
         let (mut fifo, mut stuck, mut passes) = (u8::MAX, 0u32, u32::MAX);
+        // The outputs of those that stay, which later frames for the same ones do not pass.
+        let mut held_up: Vec<u32> = Vec::new();
         let (mut remains, mut leaves) = (0u32, false);
         for group in &contents.frames {
             let &Group { output, class, units, overtaken, .. } = group;
             if contents.fifo.is_some() && class != fifo {
                 (fifo, stuck, passes) = (class, 0, u32::MAX);
+                held_up.clear();
             }
             let reached = match contents.fifo {
                 None => true,
+                Some(_) if held_up.contains(&output) => false,
                 Some((bypass, BypassReading::Lookahead)) => stuck <= u32::from(bypass),
                 Some((_, BypassReading::PerPacket)) => passes > 0,
             };
@@ -174,12 +188,14 @@ impl Snapshot {
             remains += units - crossing;
             stuck += 1;
             if let Some((bypass, _)) = contents.fifo {
+                held_up.push(output);
                 passes = passes.min(u32::from(bypass.saturating_sub(overtaken)));
             }
         }
         // A buffer looks at its room when something leaves; what does not wait is on its way, or may be.
         let waiting: u32 = contents.frames.iter().map(|group| group.units).sum();
-        let opens = (leaves || waiting < contents.held) && contents.opening.allows(remains);
+        let looks = leaves || waiting < contents.held;
+        let opens = contents.opening.is_ajar() || looks && contents.opening.allows(remains);
         opens.then_some(remains)
     }
 

@@ -360,7 +360,7 @@ impl<P: Probe> Network<P> {
 
     /// Shows every frame that came to a switch and waits there, and whether it holds room at its input from which an
     /// output may take it.
-    pub(super) fn each_waiting(&self, switch: u32, show: &mut impl FnMut(&Frame, bool)) {
+    pub(crate) fn each_waiting(&self, switch: u32, show: &mut impl FnMut(&Frame, bool)) {
         let state = &self.switches[switch as usize];
         let kind = &self.plan.switches[state.kind as usize];
         for queue in state.crossbar.iter().flat_map(|crossbar| crossbar.queues()) {
