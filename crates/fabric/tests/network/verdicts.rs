@@ -272,3 +272,26 @@ fn a_switch_without_cables_is_empty() {
         assert!(s.census().in_switches <= 2, "{:?}", s.census());
     }
 }
+
+/// A cable fails and the routes follow: what waits for it goes the other way, and the circle opens.
+#[test]
+fn a_deadlock_that_a_fault_dissolves_is_none() {
+    let buffer = ClassBuffer::lossless(b(100_000), b(20_000), b(10_000));
+    let mut spec = clockwise_ring(4, Span::from_nanos(500), pfc(), buffer);
+    spec.flows.iter_mut().for_each(|flow| flow.size = Some(b(60_000)));
+    let with = |spec: &NetworkSpec, inspect_every: Span| {
+        let mut s = Simulation::build(spec, &BuildOptions::default()).unwrap();
+        let outcome = s.run(&RunLimits { inspect_every, ..RunLimits::until(at(Span::from_millis(20))) }).outcome;
+        (outcome, s.flows().iter().filter(|flow| flow.completed.is_some()).count())
+    };
+    let (outcome, _) = with(&spec, us(100));
+    assert!(matches!(outcome, Outcome::Deadlock(_)), "{outcome:?}");
+    let trunk = |cable: &fabric::graph::Cable| !spec.graph.hosts().iter().any(|host| [cable.a, cable.b].contains(host));
+    let cable = spec.graph.cables.iter().position(trunk).unwrap() as u32;
+    spec.faults = vec![Fault { cable, down: at(Span::from_millis(3)), up: None }];
+    let routes = fabric::routing::Routes::without_links(&spec.graph, &[cable]);
+    spec.route_changes = vec![RouteChange::everywhere(at(us(3_300)), routes)];
+    for inspect_every in [us(100), Span::from_micros(1_700), Span::from_secs(1)] {
+        assert_eq!(with(&spec, inspect_every), (Outcome::Finished, 4), "{inspect_every:?}");
+    }
+}
