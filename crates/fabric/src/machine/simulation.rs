@@ -15,7 +15,6 @@ use crate::observe::watchdog::rest::{Part, Rest};
 use crate::observe::watchdog::{Held, Movement, Snapshot};
 use engine::{Alone, Encode, End, Inspection, Look, Ranks, RunPlan, announce};
 use std::cell::Cell;
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 use theory::headroom::{HeadroomSpec, headroom};
@@ -395,16 +394,7 @@ impl<P: Probe> Simulation<P> {
     pub fn congestion_tree(&self) -> Vec<Held> {
         assert_eq!(self.rank, RankOf::ALONE, "the tree of congestion is that of a whole network");
         let models: Vec<&Network<P>> = self.models().collect();
-        let (plan, port_at) = (&self.built.plan, &self.built.port_at);
-        Snapshot::new(&Part {
-            plan,
-            models: &models,
-            first: 0,
-            port_at,
-            elsewhere: BTreeMap::new(),
-            still: Cell::default(),
-        })
-        .tree()
+        Snapshot::new(&self.part(&mut Alone, &models)).tree()
     }
 
     /// The fingerprint so far, of a whole network.

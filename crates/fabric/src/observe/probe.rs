@@ -120,6 +120,9 @@ pub trait Probe: Send {
     /// Credits of these classes, bit n for class n, arrived at a port, or its link failed.
     #[inline]
     fn on_credits(&mut self, _now: Time, _port: u32, _classes: u8) {}
+    /// A congestion point marked a frame that waits for that port, or starts there.
+    #[inline]
+    fn on_mark(&mut self, _now: Time, _port: u32, _frame: &Frame) {}
     /// A congestion notice reached the source of its flow.
     #[inline]
     fn on_notice(&mut self, _now: Time, _flow: u32, _notice: &Notice) {}

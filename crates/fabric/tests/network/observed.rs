@@ -114,6 +114,9 @@ impl Probe for AnyProbe {
     fn on_source(&mut self, now: Time, port: u32, flow: u32, state: SourceState) {
         self.0.on_source(now, port, flow, state);
     }
+    fn on_mark(&mut self, now: Time, port: u32, frame: &Frame) {
+        self.0.on_mark(now, port, frame);
+    }
     fn on_cable(&mut self, now: Time, port: u32, up: bool) {
         self.0.on_cable(now, port, up);
     }

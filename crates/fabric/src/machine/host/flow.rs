@@ -227,10 +227,16 @@ impl Flow {
         self.turns() != self.turns_before
     }
 
+    /// Whether there is data that it has not sent yet.
+    #[inline]
+    fn has_fresh(&self) -> bool {
+        if self.greedy { self.on && self.remaining > 0 } else { !self.backlog.is_empty() }
+    }
+
     /// What it would send next, whether or not it may.
     #[inline]
     pub(crate) fn next(&self) -> Next {
-        let fresh = if self.greedy { self.on && self.remaining > 0 } else { !self.backlog.is_empty() };
+        let fresh = self.has_fresh();
         match &self.reliable {
             Some(reliable) => reliable.sender.next(fresh),
             None if fresh => Next::Fresh,
@@ -270,7 +276,7 @@ impl Flow {
         if self.in_ring {
             return SourceState::Ready;
         }
-        let fresh = if self.greedy { self.on && self.remaining > 0 } else { !self.backlog.is_empty() };
+        let fresh = self.has_fresh();
         match self.next() {
             Next::Nothing if fresh && self.reaction.pulling().is_some() => SourceState::Window,
             Next::Nothing if fresh || !self.all_acknowledged() => SourceState::Recovery,

@@ -222,8 +222,8 @@ impl<P: Probe> Network<P> {
             // The timer measures from the wire.
             reply.stamp = start;
             let (bytes, progress) = flow.on_reply(now, &reply, near);
-            if progress.loss.is_some() {
-                self.learn_of_loss(now, slot, progress.loss);
+            if let Some(signal) = progress.loss {
+                self.learn_of_loss(now, slot, signal);
             }
             if reply.meaning == Meaning::Trimmed && progress.loss.is_some() {
                 let flow = &mut self.flows[slot as usize];
@@ -326,8 +326,7 @@ impl<P: Probe> Network<P> {
         self.arm_retransmission(now, host, slot, ctx);
     }
 
-    fn learn_of_loss(&mut self, now: Time, slot: u32, loss: Option<LossSignal>) {
-        let Some(signal) = loss else { return };
+    fn learn_of_loss(&mut self, now: Time, slot: u32, signal: LossSignal) {
         let flow = &mut self.flows[slot as usize];
         if signal == LossSignal::Timeout {
             self.totals.timeouts += 1;
@@ -353,7 +352,9 @@ impl<P: Probe> Network<P> {
             let state = (reliable.sender.acknowledged(), reliable.sender.sent());
             reliable.barren.count(now, state);
             let progress = reliable.sender.on_deadline(now);
-            self.learn_of_loss(now, slot, progress.loss);
+            if let Some(signal) = progress.loss {
+                self.learn_of_loss(now, slot, signal);
+            }
             self.settle_flow(now, host, slot, ctx);
             self.request_to_send(now, host, slot, ctx);
         }

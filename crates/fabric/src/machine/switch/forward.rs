@@ -166,17 +166,22 @@ impl<P: Probe> Network<P> {
     /// Tells the probe that a frame waits for an output.
     #[inline(never)]
     pub(crate) fn note_join(&mut self, now: Time, out: u32, place: u32) {
-        let (port, frame) = (&self.ports[out as usize], &self.pool[place]);
-        let input = self.ports[(port.first_port + u32::from(frame.input)) as usize].global;
-        self.probe.on_join(now, input, port.global, frame);
+        let (input, output) = self.ends_inside(out, place);
+        self.probe.on_join(now, input, output, &self.pool[place]);
     }
 
     /// Tells the probe that a frame has left its input buffer, and not by the wire of that output.
     #[inline(never)]
     pub(crate) fn note_leave(&mut self, now: Time, out: u32, place: u32, crossed: bool) {
-        let (port, frame) = (&self.ports[out as usize], &self.pool[place]);
-        let input = self.ports[(port.first_port + u32::from(frame.input)) as usize].global;
-        self.probe.on_leave(now, input, port.global, frame, crossed);
+        let (input, output) = self.ends_inside(out, place);
+        self.probe.on_leave(now, input, output, &self.pool[place], crossed);
+    }
+
+    /// The ports of the network by which a frame came to a switch and for which it waits there.
+    fn ends_inside(&self, out: u32, place: u32) -> (u32, u32) {
+        let port = &self.ports[out as usize];
+        let input = port.first_port + u32::from(self.pool[place].input);
+        (self.ports[input as usize].global, port.global)
     }
 
     /// The output the tables give a frame, if they give one.

@@ -38,7 +38,8 @@ pub enum Happening {
     Delivered,
     /// The flow is complete; at the host `port`, with [`HOST`] set.
     Completed,
-    /// A data frame was dropped, trimmed or lost at `port`.
+    /// A data frame was dropped, trimmed or lost at `port`: `other` is the number on its switch of the output whose queue
+    /// had no place for it; none of that number if it was lost on its way.
     Dropped,
     /// A data frame that is followed was discarded at the host `port`, with [`HOST`] set.
     Discarded,
@@ -56,27 +57,33 @@ pub enum Happening {
     Up,
     /// The flow is in the state of number `class` ([`SourceState`]) at its source; its next frame leaves by `port`.
     Source,
+    /// A data frame of the flow was marked at the output `port`.
+    Marked,
+    /// A notice from the output `port` has come to the source of the flow. It happens at the source.
+    Noticed,
 }
 
 engine::encoded!(enum Happening {
     0 = Started,
-    1 = StartedControl,
-    2 = Joined,
-    3 = Crossed,
-    4 = Left,
-    5 = Received,
-    6 = Delivered,
-    7 = Completed,
-    8 = Dropped,
-    9 = Discarded,
-    10 = Paused,
-    11 = Resumed,
-    12 = Starved,
-    13 = Credits,
-    14 = Down,
-    15 = Up,
-    16 = Source,
-    17 = StartedReply,
+    1 = StartedReply,
+    2 = StartedControl,
+    3 = Joined,
+    4 = Crossed,
+    5 = Left,
+    6 = Received,
+    7 = Delivered,
+    8 = Completed,
+    9 = Dropped,
+    10 = Discarded,
+    11 = Paused,
+    12 = Resumed,
+    13 = Starved,
+    14 = Credits,
+    15 = Down,
+    16 = Up,
+    17 = Source,
+    18 = Marked,
+    19 = Noticed,
 });
 
 /// One event. What a field means is said by `what`.
@@ -174,11 +181,18 @@ impl Recorder {
     }
 
     /// A data frame was dropped or lost, or its destination does not take it.
-    pub(super) fn keep_drop(&mut self, now: Time, what: Happening, port: u32, frame: &Frame) {
+    pub(super) fn keep_drop(&mut self, now: Time, what: Happening, port: u32, frame: &Frame, output: Option<u16>) {
         let followed = self.followed(frame);
         if frame.kind == Kind::Data && (what == Happening::Dropped || followed != 0 || self.receives) {
-            self.keep(now, what, port, frame, followed, 0);
+            let output = output.map_or(!FOLLOWED, u32::from);
+            self.keep(now, what, port, frame, output | followed, 0);
         }
+    }
+
+    /// A congestion point at a port has told a flow, or will.
+    pub(super) fn keep_signal(&mut self, now: Time, what: Happening, port: u32, flow: u32) {
+        self.latest = now;
+        self.rows.events.push(Event { time: now, amount: 0, port, flow, other: 0, length: 0, class: 0, what });
     }
 
     /// Something about a port or some of its classes has changed.

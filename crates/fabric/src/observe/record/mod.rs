@@ -502,8 +502,10 @@ impl Probe for Recorder {
     }
 
     fn on_drop(&mut self, now: Time, port: u32, frame: &Frame, cause: DropCause) {
+        let queued = matches!(cause, DropCause::Full | DropCause::Early | DropCause::Trimmed);
+        let output = (queued && frame.output != u16::MAX).then_some(frame.output);
         if self.spec.causes {
-            self.keep_drop(now, Happening::Dropped, port, frame);
+            self.keep_drop(now, Happening::Dropped, port, frame, output);
         }
         if !self.spec.drops || !self.spec.ports.contains(port) {
             return;
@@ -511,8 +513,6 @@ impl Probe for Recorder {
         self.latest = now;
         let flow = (frame.flow != u32::MAX).then_some(frame.flow);
         let Frame { class, len: length, kind, .. } = *frame;
-        let queued = matches!(cause, DropCause::Full | DropCause::Early | DropCause::Trimmed);
-        let output = (queued && frame.output != u16::MAX).then_some(frame.output);
         self.rows.drops.push(DropRow { time: now, port, flow, class, length, kind, cause, output });
     }
 
@@ -534,7 +534,16 @@ impl Probe for Recorder {
         }
     }
 
+    fn on_mark(&mut self, now: Time, port: u32, frame: &Frame) {
+        if self.spec.causes && frame.kind == Kind::Data {
+            self.keep_signal(now, Happening::Marked, port, frame.flow);
+        }
+    }
+
     fn on_notice(&mut self, now: Time, flow: u32, notice: &Notice) {
+        if self.spec.causes {
+            self.keep_signal(now, Happening::Noticed, notice.port, flow);
+        }
         if !self.spec.notices || !self.spec.flows.contains(flow) {
             return;
         }
@@ -561,7 +570,7 @@ impl Probe for Recorder {
     }
 
     fn on_discard(&mut self, now: Time, host: u32, frame: &Frame) {
-        self.keep_drop(now, Happening::Discarded, HOST | host, frame);
+        self.keep_drop(now, Happening::Discarded, HOST | host, frame, None);
     }
 
     fn on_source(&mut self, now: Time, port: u32, flow: u32, state: SourceState) {

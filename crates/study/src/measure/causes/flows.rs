@@ -37,6 +37,10 @@ pub(super) struct Source {
     pub(super) ports: Vec<u32>,
     /// Frames that look for another output.
     moving: VecDeque<Moving>,
+    /// Where its last mark, notice or loss was: the output that sets its rate or window.
+    signalled: u32,
+    /// Where its last loss was.
+    lost: u32,
 }
 
 impl Source {
@@ -50,9 +54,7 @@ impl Source {
             }
         }
     }
-}
 
-impl Source {
     /// The frame that came by a port and looks for another output, if there is one: its chain up to now.
     fn moved(&mut self, now: u64, port: u32) -> Option<Option<Ledger>> {
         let place = self.moving.iter().position(|moving| moving.input == port)?;
@@ -81,7 +83,7 @@ impl Causes {
     /// Until when frames of a flow are on the wire of a stage.
     pub(super) fn free(&mut self, waiter: &Waiter, port: u32) -> u64 {
         let Some(source) = self.source(waiter.flow) else { return 0 };
-        if waiter.at_source { source.own.free } else { source.stage(port).free }
+        if waiter.at_source { source.own.free() } else { source.stage(port).free() }
     }
 
     /// Charges the state of a flow at its source up to now.
@@ -92,16 +94,42 @@ impl Causes {
             let port = source.own.port;
             return self.settle(port);
         }
-        let from = source.since.max(source.own.free);
+        let from = source.since.max(source.own.free());
         source.since = now;
-        let cause = match source.state {
-            SourceState::Rate => Cause::Rate,
-            SourceState::Window => Cause::Window,
-            SourceState::Recovery => Cause::Recovery,
-            SourceState::Sent => Cause::Delivery,
-            SourceState::Application | SourceState::Ready | SourceState::Resend => Cause::Application,
+        let (cause, port) = match source.state {
+            SourceState::Rate => (Cause::Rate, source.signalled),
+            SourceState::Window => (Cause::Window, source.signalled),
+            SourceState::Recovery => (Cause::Recovery, source.lost),
+            SourceState::Sent => (Cause::Delivery, source.lost),
+            SourceState::Application | SourceState::Ready | SourceState::Resend => (Cause::Application, NONE),
         };
-        source.own.add(from, Key::own(cause), now.saturating_sub(from));
+        source.own.add(from, Key { port, ..Key::own(cause) }, now.saturating_sub(from));
+    }
+
+    /// A congestion point at an output has told a flow.
+    pub(super) fn on_signal(&mut self, flow: u32, port: u32) {
+        if self.source(flow).is_some_and(|source| source.signalled != port) {
+            self.close_state(flow);
+            if let Some(source) = self.source(flow) {
+                source.signalled = port;
+            }
+        }
+    }
+
+    /// A data frame was dropped or lost.
+    pub(super) fn on_drop(&mut self, event: &Event) {
+        let output = self.map.sibling(event.port, event.other & !FOLLOWED);
+        let at = output.unwrap_or_else(|| self.map.peer(event.port));
+        if self.source(event.flow).is_some_and(|source| source.lost != at) {
+            self.close_state(event.flow);
+        }
+        self.on_signal(event.flow, at);
+        if let Some(source) = self.source(event.flow) {
+            source.lost = at;
+        }
+        if self.map.finite[event.flow as usize] {
+            self.on_stage_drop(event);
+        }
     }
 
     /// A flow is in another state at its source.
@@ -121,6 +149,8 @@ impl Causes {
                 stages: Vec::new(),
                 ports: Vec::new(),
                 moving: VecDeque::new(),
+                signalled: NONE,
+                lost: NONE,
             }));
         }
         self.close_state(flow);
@@ -184,6 +214,7 @@ impl Causes {
         let (now, flow) = (self.now, event.flow);
         let sender = self.map.peer(event.port);
         let from_host = self.map.is_host(self.map.node(sender));
+        let at_host = self.map.is_host(self.map.node(port));
         let Some(source) = self.source(flow) else { return };
         let fresh = !source.stage(port).is_occupied(now);
         let first = source.stage(port).waiting == 0;
@@ -201,11 +232,10 @@ impl Causes {
             stage.begin(chain);
         }
         stage.waiting += 1;
-        if first && port != event.port {
-            let waiter = Waiter { flow, class: event.class, input: event.port, at_source: false };
-            self.join(port, waiter);
-        } else if first {
-            stage.free = now;
+        match first {
+            true if at_host => stage.wait_from(now),
+            true => self.join(port, Waiter { flow, class: event.class, input: event.port, at_source: false }),
+            false => {}
         }
     }
 
@@ -225,8 +255,12 @@ impl Causes {
     }
 
     /// A data frame was lost on its way to a port, or dropped there.
-    pub(super) fn on_stage_drop(&mut self, event: &Event) {
+    fn on_stage_drop(&mut self, event: &Event) {
         let (now, sender) = (self.now, self.map.peer(event.port));
+        if self.map.source[event.flow as usize] == self.map.node(event.port) {
+            // Dropped before it was sent.
+            return;
+        }
         let from_host = self.map.is_host(self.map.node(sender));
         let Some(source) = self.source(event.flow) else { return };
         if source.moved(now, event.port).is_some() {
@@ -254,9 +288,9 @@ impl Causes {
         if slow {
             let waits = |stage: &&mut Stage| inputs.contains(&stage.port) && stage.waiting > 0;
             if let Some(stage) = source.stages.iter_mut().find(waits) {
-                let from = stage.free;
+                let from = stage.free();
                 stage.add(from, received(senders[(stage.port - inputs.start) as usize]), now.saturating_sub(from));
-                stage.free = now;
+                stage.wait_from(now);
                 stage.waiting -= 1;
                 ledger = ledger.map(|_| stage.close(now));
             }
@@ -297,17 +331,14 @@ impl Causes {
             let stage = source.stages.iter_mut().rev().find(stuck)?;
             let slow = self.map.is_host(self.map.node(stage.port));
             if slow {
-                stage.add(stage.free, received(self.map.peer(stage.port)), now.saturating_sub(stage.free));
+                let from = stage.free();
+                stage.add(from, received(self.map.peer(stage.port)), now.saturating_sub(from));
             }
             Some(stage.close(now))
         });
-        let mut ledger = chain.unwrap_or_else(|| source.own.close(now));
+        let ledger = chain.unwrap_or_else(|| source.own.close(now));
         let Source { from, mut ports, .. } = *source;
         ports.sort_unstable();
-        // After losses, the frame that completes a flow may be one whose start is not known: then the chain ends with the
-        // last frame that is known, and the rest is its way.
-        let rest = (now - from).saturating_sub(ledger.total());
-        ledger.add(Key::own(Cause::Path), rest);
         debug_assert_eq!(ledger.total(), now - from, "the causes of flow {flow} do not add up");
         self.done.push(FlowCauses { flow, from, until: now, complete, ledger, ports });
     }

@@ -166,10 +166,6 @@ impl Ledger {
         }
     }
 
-    pub(crate) fn clear(&mut self) {
-        self.0.clear();
-    }
-
     pub(crate) fn total(&self) -> u64 {
         self.0.iter().map(|(_, span)| span).sum()
     }

@@ -108,7 +108,7 @@ impl Causes {
     /// Takes the events of all shards since the last time; none of a later call is earlier than one of these.
     pub(crate) fn take(&mut self, events: &[Event]) {
         let mut order: Vec<(Time, u32, u32)> =
-            (0..).zip(events).map(|(place, event)| (event.time, self.map.node_of(event.port), place)).collect();
+            (0..).zip(events).map(|(place, event)| (event.time, self.node_of(event), place)).collect();
         order.sort_unstable();
         for (place, &(.., number)) in order.iter().enumerate() {
             let event = &events[number as usize];
@@ -118,6 +118,14 @@ impl Causes {
                     next.what == Happening::Completed && next.flow == event.flow
                 });
             self.see(event, completes);
+        }
+    }
+
+    /// The node at which an event happens.
+    fn node_of(&self, event: &Event) -> u32 {
+        match event.what {
+            Happening::Noticed => self.map.source[event.flow as usize],
+            _ => self.map.node_of(event.port),
         }
     }
 
@@ -144,10 +152,10 @@ impl Causes {
             Happening::Received if self.is_finite(event) => self.on_stage_join(event, event.port),
             Happening::Delivered if self.is_finite(event) => self.on_delivery(event, completes),
             Happening::Discarded if self.is_finite(event) => self.on_delivery(event, false),
-            Happening::Dropped if self.is_finite(event) => self.on_stage_drop(event),
+            Happening::Dropped => self.on_drop(event),
             // One that was delivered in the event before has ended then.
             Happening::Completed => self.finish_flow(event.flow, Some(None)),
-            Happening::Received | Happening::Delivered | Happening::Discarded | Happening::Dropped => {}
+            Happening::Received | Happening::Delivered | Happening::Discarded => {}
             Happening::Paused => self.change(event.port, |port| port.paused |= classes),
             Happening::Resumed => self.change(event.port, |port| port.paused &= !classes),
             Happening::Starved => self.change(event.port, |port| port.starved |= classes),
@@ -155,6 +163,7 @@ impl Causes {
             Happening::Down => self.change(event.port, |port| (port.down, port.starved) = (true, 0)),
             Happening::Up => self.change(event.port, |port| port.down = false),
             Happening::Source => self.on_source(event),
+            Happening::Marked | Happening::Noticed => self.on_signal(event.flow, event.port),
         }
     }
 

@@ -75,6 +75,11 @@ impl Default for Port {
 }
 
 impl Port {
+    /// Classes that cannot send.
+    fn stopped(&self) -> u8 {
+        if self.down { u8::MAX } else { self.paused | self.starved }
+    }
+
     /// Whether a class may not send.
     pub(super) fn is_blocked(&self, class: u8) -> bool {
         (self.paused | self.starved) >> class & 1 == 1
@@ -201,10 +206,10 @@ impl Causes {
         self.settle(p);
         dependents.iter().for_each(|lane| self.settle(lane / classes));
         self.settle_siblings(p);
-        let before = self.ports[p as usize].paused | self.ports[p as usize].starved;
+        let before = self.ports[p as usize].stopped();
         let mut after = Port { dependents: Vec::new(), waiters: Vec::new(), ..self.ports[p as usize] };
         how(&mut after);
-        self.note_blocked(p, before, after.paused | after.starved);
+        self.note_blocked(p, before, after.stopped());
         let Port { paused, starved, down, .. } = after;
         let port = &mut self.ports[p as usize];
         (port.paused, port.starved, port.down) = (paused, starved, down);
@@ -216,7 +221,7 @@ impl Causes {
         }
     }
 
-    /// Some classes of a port are about to be blocked, or to be blocked no more.
+    /// Some classes of a port are about to be stopped, or to be stopped no more.
     fn note_blocked(&mut self, p: u32, before: u8, after: u8) {
         for class in (0..self.map.classes as u8).filter(|class| (before ^ after) >> class & 1 == 1) {
             let lane = self.lane(p, class);
@@ -227,6 +232,7 @@ impl Causes {
             {
                 self.backlogs[lane].blocked += self.now - since;
                 self.backlogs[lane].roots = match &self.blames[lane] {
+                    _ if self.ports[p as usize].down => vec![(RootAt { root: Root::Link, port: p, entry: p }, 1)],
                     Some(blame) => blame.roots.clone(),
                     None => self.trace(p, class).roots,
                 };

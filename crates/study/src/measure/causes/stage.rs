@@ -57,10 +57,9 @@ pub(super) struct Stage {
     pub(super) port: u32,
     /// Frames that wait.
     pub(super) waiting: u32,
-    /// Its frames are on the wire until then, and charged up to then.
-    pub(super) free: u64,
-    /// What its frame on the wire is charged to.
-    pub(super) sends: Cause,
+    /// What is charged of its frames on the wire: until when, and to what, in order of time. It is charged up to the last.
+    /// A host with several links may send several frames at once.
+    wires: VecDeque<(u64, Cause)>,
     period: Period,
     /// Earlier ones, of which frames are on their way.
     past: VecDeque<Period>,
@@ -68,8 +67,18 @@ pub(super) struct Stage {
 
 impl Stage {
     pub(super) fn new(port: u32) -> Stage {
-        let (period, past) = Default::default();
-        Stage { port, waiting: 0, free: 0, sends: Cause::Path, period, past }
+        Stage { port, waiting: 0, wires: VecDeque::new(), period: Period::default(), past: VecDeque::new() }
+    }
+
+    /// Its frames are on the wire until then, and charged up to then.
+    pub(super) fn free(&self) -> u64 {
+        self.wires.back().map_or(0, |&(until, _)| until)
+    }
+
+    /// Frames begin to wait at a receiver, which has no wire, or are charged up to now there.
+    pub(super) fn wait_from(&mut self, now: u64) {
+        self.wires.clear();
+        self.wires.push_back((now, Cause::Receiver));
     }
 
     /// Charges time that begins at `from`.
@@ -79,7 +88,7 @@ impl Stage {
 
     /// Whether frames of the flow follow each other here: one waits or is on the wire.
     pub(super) fn is_occupied(&self, now: u64) -> bool {
-        self.waiting > 0 || self.free >= now && self.free > 0
+        self.waiting > 0 || self.wires.back().is_some_and(|&(until, _)| until >= now)
     }
 
     /// A frame starts on the wire for `busy`; `tells` states whether its arrival will be known.
@@ -87,30 +96,38 @@ impl Stage {
         if tells {
             self.period.flights.push_back(now);
         }
-        let (from, until) = (self.free.max(now), now + busy);
-        self.sends = cause;
-        self.period.add(from, Key::own(cause), until.saturating_sub(from));
-        self.free = self.free.max(until);
+        let (from, until) = (self.free().max(now), now + busy);
+        while self.wires.front().is_some_and(|&(until, _)| until <= now) {
+            self.wires.pop_front();
+        }
+        if until > from {
+            self.period.add(from, Key::own(cause), until - from);
+            self.wires.push_back((until, cause));
+        }
+    }
+
+    /// What is charged beyond now.
+    fn ahead(&self, now: u64) -> impl Iterator<Item = (Key, u64)> + '_ {
+        let mut from = now;
+        self.wires
+            .iter()
+            .filter(move |&&(until, _)| until > now)
+            .map(move |&(until, cause)| (Key::own(cause), until - std::mem::replace(&mut from, until)))
     }
 
     /// The oldest frame on its way from here has arrived. Puts the chain up to now, with its way, into a ledger, if one is
     /// given.
     pub(super) fn arrive(&mut self, now: u64, into: Option<&mut Ledger>) {
+        let oldest = self.oldest();
+        debug_assert!(
+            oldest.is_some() || into.is_none(),
+            "a frame arrives at {now} that did not start at {}",
+            self.port
+        );
         let period = self.past.front_mut().unwrap_or(&mut self.period);
-        if let Some(into) = into {
-            let start = period.flights.front().copied();
-            match start {
-                Some(start) => {
-                    period.at(start, into);
-                    into.add(Key::own(Cause::Path), now.saturating_sub(start));
-                }
-                // Nothing is known of it: all that is known is the whole.
-                None => {
-                    into.clone_from(&period.ledger);
-                    let ahead = self.free.saturating_sub(now);
-                    into.take_back(Key::own(self.sends), ahead);
-                }
-            }
+        if let (Some(into), Some(start)) = (into, oldest) {
+            period.at(start, into);
+            into.add(Key::own(Cause::Path), now.saturating_sub(start));
         }
         period.forget_flight();
         if period.flights.is_empty() && !self.past.is_empty() {
@@ -133,23 +150,23 @@ impl Stage {
 
     /// The chain so far does not count any more.
     pub(super) fn restart(&mut self, now: u64) {
-        self.period.ledger.clear();
         self.period.journal.clear();
-        let rest = self.free.saturating_sub(now);
-        self.period.ledger.add(Key::own(self.sends), rest);
+        let mut ledger = Ledger::default();
+        self.ahead(now).for_each(|(key, span)| ledger.add(key, span));
+        self.period.ledger = ledger;
     }
 
     /// The chain up to now of a stage that is charged up to now or to the end of the frame on the wire.
     pub(super) fn chain(&self, now: u64) -> Ledger {
         let mut ledger = self.period.ledger.clone();
-        ledger.take_back(Key::own(self.sends), self.free.saturating_sub(now));
+        self.ahead(now).for_each(|(key, span)| ledger.take_back(key, span));
         ledger
     }
 
     /// The chain up to now, which is charged up to now or to the end of the frame on the wire.
     pub(super) fn close(&mut self, now: u64) -> Ledger {
         let mut ledger = std::mem::take(&mut self.period.ledger);
-        ledger.take_back(Key::own(self.sends), self.free.saturating_sub(now));
+        self.ahead(now).for_each(|(key, span)| ledger.take_back(key, span));
         ledger
     }
 }

@@ -94,9 +94,7 @@ impl Causes {
         let held = self.held_at(input, class);
         let all: u64 = held.iter().map(|held| held.1).sum();
         if all == 0 {
-            let starved = self.ports[p as usize].starved >> class & 1 == 1;
-            let root = if starved { Root::Credits } else { Root::Resume };
-            return found.add(RootAt { root, port: p, entry: p }, weight);
+            return self.add_empty(p, class, weight, found);
         }
         for (place, &((output, class), bytes)) in held.iter().enumerate() {
             let weight = (u128::from(weight) * u128::from(bytes) / u128::from(all)) as u64;
@@ -108,6 +106,10 @@ impl Causes {
             if port.down {
                 found.visited.push(output);
                 found.add(RootAt { root: Root::Link, port: output, entry: p }, weight);
+            } else if !port.is_blocked(class) && !self.is_awaited(output) {
+                // It sends what has just come: the buffer is small for the time that its sender takes to hear of room.
+                found.visited.push(output);
+                self.add_empty(p, class, weight, found);
             } else if !port.is_blocked(class) || found.steps >= MOST_STEPS || chain.len() >= LONGEST {
                 found.visited.push(output);
                 self.add_output(RootAt { root: Root::Output, port: output, entry: p }, class, weight, found);
@@ -122,6 +124,18 @@ impl Causes {
         }
     }
 
+    /// A port is blocked although nothing is in the way of its frames.
+    fn add_empty(&self, p: u32, class: u8, weight: u64, found: &mut Found) {
+        let starved = self.ports[p as usize].starved >> class & 1 == 1;
+        let root = if starved { Root::Credits } else { Root::Resume };
+        found.add(RootAt { root, port: p, entry: p }, weight);
+    }
+
+    /// Whether frames wait for an output behind the one on its wire.
+    fn is_awaited(&self, output: u32) -> bool {
+        (0..self.map.classes as u8).any(|class| self.backlogs[self.lane(output, class)].bytes > 0)
+    }
+
     /// An output that is not blocked: a root, except for the part of its backlog that it could have sent while it was
     /// blocked.
     fn add_output(&self, at: RootAt, class: u8, weight: u64, found: &mut Found) {
@@ -132,7 +146,10 @@ impl Causes {
             true => 0,
             false => (u128::from(weight) * u128::from(missed) / u128::from(backlog.bytes.max(1))) as u64,
         };
-        split(inherited, &backlog.roots, |at, share| found.add(at, share));
+        split(inherited, &backlog.roots, |inherited, share| {
+            let entry = if inherited.port == output { at.entry } else { inherited.entry };
+            found.add(RootAt { entry, ..inherited }, share);
+        });
         if weight > inherited {
             found.add(at, weight - inherited);
         }

@@ -284,7 +284,7 @@ impl<P: Probe> Network<P> {
         }
         let marked = self.consult(now, switch, |point, _, seen| point.on_start(&passage, seen));
         if marked == Some(true) {
-            self.mark(place);
+            self.mark(now, p, place);
         }
     }
 

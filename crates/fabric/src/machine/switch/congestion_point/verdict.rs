@@ -9,10 +9,11 @@ use congestion::{CongestionPoint, Stamp};
 use units::{Bytes, Time};
 
 impl<P: Probe> Network<P> {
-    /// Puts a congestion mark on a frame.
-    pub(super) fn mark(&mut self, place: u32) {
+    /// Puts a congestion mark on a frame that waits for the output `out`.
+    pub(super) fn mark(&mut self, now: Time, out: u32, place: u32) {
         self.pool[place].flags |= MARKED;
         self.totals.marked_frames += 1;
+        self.probe.on_mark(now, self.ports[out as usize].global, &self.pool[place]);
     }
 
     /// A frame starts by an output: it is counted, and stamped if it has telemetry.
@@ -40,13 +41,13 @@ impl<P: Probe> Network<P> {
         match self.consult(now, switch, |point, _, seen| point.on_enqueue(&passage, seen)) {
             None | Some(Verdict::Pass) => return true,
             Some(Verdict::Mark) => {
-                self.mark(place);
+                self.mark(now, out, place);
                 return true;
             }
             Some(Verdict::Drop) => self.drop_inside(now, switch, place, DropCause::Early, ctx),
             Some(Verdict::Trim) => self.trim_into_queue(now, switch, out, place, ctx),
             Some(Verdict::TrimLast) => {
-                let Some(last) = self.take_last(switch, out, passage.class) else {
+                let Some(last) = self.take_last(now, switch, out, passage.class) else {
                     self.trim_into_queue(now, switch, out, place, ctx);
                     return false;
                 };
@@ -66,7 +67,7 @@ impl<P: Probe> Network<P> {
         let verdict = self.consult(now, switch, |point, _, seen| point.on_enqueue(passage, seen));
         self.lanes[lane].bytes += u32::from(passage.len);
         if verdict == Some(Verdict::Mark) {
-            self.mark(place);
+            self.mark(now, out, place);
         }
     }
 
@@ -81,7 +82,7 @@ impl<P: Probe> Network<P> {
     }
 
     /// Takes the last frame out of an output queue, if it carries data.
-    fn take_last(&mut self, switch: u32, out: u32, class: u8) -> Option<u32> {
+    fn take_last(&mut self, now: Time, switch: u32, out: u32, class: u8) -> Option<u32> {
         let lane = self.lane(out, class);
         let queue: List = self.lanes[lane].queue;
         let (mut before, mut last) = (NIL, NIL);
@@ -90,6 +91,9 @@ impl<P: Probe> Network<P> {
         }
         if last == NIL || self.pool[last].kind != Kind::Data {
             return None;
+        }
+        if self.probe.wants_causes() {
+            self.note_leave(now, out, last, false);
         }
         let len = self.pool[last].len;
         self.lanes[lane].queue.take(&mut self.pool, before, last);
