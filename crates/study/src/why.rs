@@ -1,7 +1,8 @@
 //! Answers to the question why a flow was slow, from the tables causes and roots of a result.
 //!
 //! The loss of a flow is its time without its path and its application. It is divided among the causes; for a flow
-//! without a size, the throughput that it lost against its fair share is divided in the same proportion.
+//! without a size, the throughput that it lost against its fair share is divided among them. The waits that its fair share
+//! contains are no loss: at that share, too, it waits for others on its own path.
 
 use fabric::record::schema::{self, Table};
 use files::text::on_one_line;
@@ -11,6 +12,7 @@ use scenario::Pattern;
 use serde_json::{Value, json};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use units::text;
 
 /// Part of a flow's loss below which a sentence does not mention a cause.
 const LITTLE: f64 = 0.1;
@@ -71,8 +73,9 @@ pub struct CauseAnswer {
     pub on_path: Option<bool>,
     /// Where the flow waited, or the blocked link before the root: that with the most time.
     pub via: Option<String>,
-    /// The flows to blame, the most guilty first: the culprits of a root if it has any, otherwise all.
-    pub by: Vec<String>,
+    /// The flows to blame with their picoseconds, the most guilty first: the culprits of a root if it has any, otherwise
+    /// all.
+    pub by: Vec<(String, u64)>,
     /// Time in picoseconds.
     pub picoseconds: u64,
     /// Part of the loss; `None` if it is no loss.
@@ -94,6 +97,8 @@ pub struct FlowAnswer {
     pub rates: Option<(f64, f64)>,
     /// Part of the loss to roots that it does not use.
     pub victim_share: f64,
+    /// Frames that were lost and not sent again, and frames made.
+    pub lost_frames: (u64, u64),
     /// The causes, the longest first.
     pub causes: Vec<CauseAnswer>,
 }
@@ -105,6 +110,7 @@ struct Tables {
     complete: Vec<bool>,
     finite: Vec<bool>,
     goodput: Vec<Option<f64>>,
+    lost_frames: Vec<(u64, u64)>,
     fair: Vec<Option<f64>>,
     /// By port: sender and receiver.
     ports: Vec<(String, String)>,
@@ -132,6 +138,7 @@ impl Tables {
         let network: Network = results.document()?.unwrap_or_default();
         let here = |row: usize, name: &str| flows.is_present(row, name);
         let goodput = flows.reals("goodput");
+        let (lost, made) = (flows.integers("lost_frames"), flows.integers("made_frames"));
         let rows = 0..flows.len();
         let mut culprits: BTreeMap<(i64, String), Vec<(u64, u32)>> = BTreeMap::new();
         for row in (0..roots.len()).filter(|&row| is_true(&roots, row, "culprit")) {
@@ -148,6 +155,7 @@ impl Tables {
             complete: rows.clone().map(|row| here(row, "completed")).collect(),
             finite: rows.clone().map(|row| here(row, "size")).collect(),
             goodput: rows.clone().map(|row| here(row, "goodput").then(|| goodput[row])).collect(),
+            lost_frames: rows.clone().map(|row| (lost[row] as u64, made[row] as u64)).collect(),
             fair: rows.map(|row| network.flows.fair_share.get(row).copied().flatten()).collect(),
             flows: flows.texts("name").iter().map(|name| on_one_line(name).into_owned()).collect(),
             ports: ports
@@ -176,8 +184,31 @@ impl Tables {
         let is_loss = |row: usize| !matches!(table.texts("cause")[row].as_str(), "path" | "application");
         let picoseconds: u64 = rows.iter().map(|&row| time[row] as u64).sum();
         let lost: u64 = rows.iter().filter(|&&row| is_loss(row)).map(|&row| time[row] as u64).sum();
-        let victim = |row: usize| table.is_present(row, "root") && !is_true(table, row, "on_path");
-        let to_others: u64 = rows.iter().filter(|&&row| victim(row)).map(|&row| time[row] as u64).sum();
+        let rates = self.fair[flow].zip(self.goodput[flow]).filter(|_| !self.finite[flow]);
+        let sum = |which: &dyn Fn(usize) -> bool| -> u64 {
+            rows.iter().filter(|&&row| which(row)).map(|&row| time[row] as u64).sum()
+        };
+        let root = |row: usize| table.texts("root")[row].as_str();
+        // All flows of a cycle wait for each other: none of them is a bystander.
+        let foreign = |row: usize| !matches!(root(row), "" | "cycle") && !is_true(table, row, "on_path");
+        // What others do on its own path is in its fair share, too.
+        let shared = |row: usize| match table.texts("cause")[row].as_str() {
+            "contention" | "signals" => true,
+            _ => root(row) == "output" && is_true(table, row, "on_path"),
+        };
+        let own = sum(&|row| table.texts("cause")[row] == "path");
+        let fair_wait = match rates.filter(|&(fair, goodput)| is_below(fair, goodput) && goodput > 0.0) {
+            Some((fair, goodput)) => picoseconds.saturating_sub((own as f64 * fair / goodput) as u64),
+            None => 0,
+        };
+        let kept = 1.0 - (fair_wait as f64 / sum(&shared).max(1) as f64).min(1.0);
+        let loss_of = |row: usize| match () {
+            () if !is_loss(row) => 0.0,
+            () if shared(row) => time[row] as f64 * kept,
+            () => time[row] as f64,
+        };
+        let charged: f64 = rows.iter().map(|&row| loss_of(row)).sum::<f64>().max(1.0);
+        let to_others: f64 = rows.iter().filter(|&&row| foreign(row)).map(|&row| loss_of(row)).sum();
         let mut groups: BTreeMap<(&str, &str, Option<i64>), Vec<usize>> = BTreeMap::new();
         for &row in rows {
             let (cause, root) = (table.texts("cause")[row].as_str(), table.texts("root")[row].as_str());
@@ -196,29 +227,31 @@ impl Tables {
         };
         let group = |((cause, root, port), rows): ((&str, &str, Option<i64>), Vec<usize>)| {
             let picoseconds: u64 = rows.iter().map(|&row| time[row] as u64).sum();
-            let by: Vec<u32> = most(&rows, "by").into_iter().map(|(_, flow)| flow as u32).collect();
+            let by: Vec<(u64, u32)> = most(&rows, "by").into_iter().map(|(sum, flow)| (sum, flow as u32)).collect();
             let guilty = port.and_then(|port| self.culprits.get(&(port, root.to_owned()))).filter(|_| !root.is_empty());
+            let time_of = |flow: u32| by.iter().find(|known| known.1 == flow).map_or(0, |known| known.0);
+            let guilty = guilty.map(|flows| flows.iter().map(|&flow| (time_of(flow), flow)).collect::<Vec<_>>());
             CauseAnswer {
                 cause: cause.to_owned(),
                 root: (!root.is_empty()).then(|| root.to_owned()),
                 link: port.map(|port| self.link(port)),
                 on_path: port.map(|_| is_true(table, rows[0], "on_path")),
                 via: most(&rows, "via").first().map(|&(_, port)| self.link(port)),
-                by: guilty.unwrap_or(&by).iter().map(|&flow| self.flow(flow)).collect(),
+                by: guilty.unwrap_or(by).iter().map(|&(sum, flow)| (self.flow(flow), sum)).collect(),
                 picoseconds,
-                share_of_loss: is_loss(rows[0]).then(|| picoseconds as f64 / lost.max(1) as f64),
+                share_of_loss: is_loss(rows[0]).then(|| rows.iter().map(|&row| loss_of(row)).sum::<f64>() / charged),
             }
         };
         let mut causes: Vec<CauseAnswer> = groups.into_iter().map(group).collect();
         causes.sort_by_key(|cause| Reverse(cause.picoseconds));
-        let rates = self.fair[flow].zip(self.goodput[flow]).filter(|_| !self.finite[flow]);
         FlowAnswer {
             name: self.flow(flow as u32),
             picoseconds,
             lost_picoseconds: lost,
             complete: self.complete[flow],
             rates,
-            victim_share: to_others as f64 / lost.max(1) as f64,
+            victim_share: to_others / charged,
+            lost_frames: self.lost_frames[flow],
             causes,
         }
     }
@@ -264,10 +297,12 @@ pub fn why(results: &Results, question: &Question) -> Result<Vec<FlowAnswer>, Wh
             if !ports.contains(&true) {
                 return nothing(format!("there is no link `{text}`; `tailback csv` writes all links to ports.csv"));
             }
-            let (port, time) = (tables.causes.integers("port"), tables.causes.integers("time"));
+            let time = tables.causes.integers("time");
             let here = |&&row: &&usize| {
-                let chosen = usize::try_from(port[row]).ok().and_then(|port| ports.get(port));
-                tables.causes.is_present(row, "port") && chosen == Some(&true)
+                ["port", "via"].into_iter().any(|column| {
+                    let port = usize::try_from(tables.causes.integers(column)[row]).ok();
+                    tables.causes.is_present(row, column) && port.and_then(|port| ports.get(port)) == Some(&true)
+                })
             };
             for (&flow, rows) in &rows {
                 let sum = rows.iter().filter(here).map(|&row| time[row] as u64).sum();
@@ -280,7 +315,7 @@ pub fn why(results: &Results, question: &Question) -> Result<Vec<FlowAnswer>, Wh
         rows.iter().map(|(&flow, rows)| (flow, tables.answer(flow, rows))).collect();
     match question {
         Question::Worst(count) => {
-            answers.sort_by_key(|(flow, answer)| (Reverse(answer.harm()), *flow));
+            answers.sort_by_key(|(flow, answer)| (answer.is_unharmed(), Reverse(answer.harm()), *flow));
             answers.truncate(*count);
         }
         Question::Link(_) => answers.sort_by_key(|(flow, _)| (Reverse(lost_to[flow]), *flow)),
@@ -293,11 +328,11 @@ impl FlowAnswer {
     /// Whether it loses a good part to roots that it does not use.
     #[must_use]
     pub fn is_victim(&self) -> bool {
-        self.victim_share > LITTLE && !self.waits_little()
+        self.victim_share > LITTLE && !self.waits_little() && (self.rates.is_none() || self.loses_share())
     }
 
     fn is_unharmed(&self) -> bool {
-        self.waits_little() && !self.loses_share()
+        self.lost_frames.0 == 0 && if self.rates.is_some() { !self.loses_share() } else { self.waits_little() }
     }
 
     fn waits_little(&self) -> bool {
@@ -306,7 +341,7 @@ impl FlowAnswer {
 
     /// Whether its throughput is noticeably below its fair share.
     fn loses_share(&self) -> bool {
-        self.rates.zip(self.lost_rate()).is_some_and(|((fair, _), lost)| lost > NOTICEABLE * fair)
+        self.rates.is_some_and(|(fair, goodput)| is_below(fair, goodput))
     }
 
     /// The throughput that it lost against its fair share, in bits per second.
@@ -329,26 +364,33 @@ impl FlowAnswer {
     pub fn sentence(&self) -> String {
         let name = &self.name;
         if self.is_unharmed() {
-            return format!(
-                "{name}: not slowed; of {} it lost {}",
-                span(self.picoseconds),
-                span(self.lost_picoseconds)
-            );
+            return match self.rates {
+                Some((fair, _)) => format!("{name}: not slowed; it gets its fair share of {}", text::rate(fair)),
+                None => {
+                    let (time, lost) = (span(self.picoseconds), span(self.lost_picoseconds));
+                    format!("{name}: not slowed; of {time} it lost {lost}")
+                }
+            };
         }
         let role = if self.is_victim() { "victim: " } else { "" };
         let lost = match (self.rates, self.lost_rate()) {
-            (Some((fair, _)), Some(lost)) if lost > NEGLIGIBLE * fair => {
-                let (unit, scale) = unit_of(fair);
-                format!("{} of {} {unit} lost", digits(lost / scale), digits(fair / scale))
+            (Some((fair, _)), Some(lost)) if self.loses_share() => {
+                format!("{} lost", text::part_of_rate(lost, fair))
             }
-            (Some(_), _) => format!("gets its fair share; waited {}", self.lost_part()),
+            (Some((fair, _)), _) => format!("gets its fair share of {}", text::rate(fair)),
             (None, _) if self.complete => {
                 format!("took {}, {} of it waiting", span(self.picoseconds), span(self.lost_picoseconds))
             }
             (None, _) => format!("not complete after {}; waited {}", span(self.picoseconds), self.lost_part()),
         };
+        let lost = match self.lost_frames {
+            (0, _) => lost,
+            (frames, made) => format!("{lost}; {frames} of {made} frames dropped or lost and not sent again"),
+        };
         if self.waits_little() {
-            return format!("{name}: {lost}, but not at its source: its frames were dropped or wait in the network");
+            let place =
+                if self.lost_frames.0 > 0 { "" } else { ", but not at its source: its frames wait in the network" };
+            return format!("{name}: {lost}{place}");
         }
         let losses = self.causes.iter().filter_map(|cause| Some((cause, cause.share_of_loss?)));
         let mut parts: Vec<String> = Vec::new();
@@ -374,7 +416,7 @@ impl FlowAnswer {
                 "link": cause.link,
                 "on_path": cause.on_path,
                 "via": cause.via,
-                "by": cause.by,
+                "by": cause.by.iter().map(|(flow, time)| json!({ "flow": flow, "picoseconds": time })).collect::<Vec<Value>>(),
                 "picoseconds": cause.picoseconds,
                 "share_of_loss": cause.share_of_loss,
             })
@@ -387,6 +429,7 @@ impl FlowAnswer {
             "picoseconds": self.picoseconds,
             "lost_picoseconds": self.lost_picoseconds,
             "victim_share_of_loss": self.victim_share,
+            "lost_frames": self.lost_frames.0,
             "fair_share_bits_per_second": self.rates.map(|rates| rates.0),
             "goodput_bits_per_second": self.rates.map(|rates| rates.1),
             "lost_bits_per_second": self.lost_rate(),
@@ -396,10 +439,23 @@ impl FlowAnswer {
 }
 
 impl CauseAnswer {
+    /// The flows to blame, at most so many by name.
+    #[must_use]
+    pub fn names(&self, most: usize) -> String {
+        let shown: Vec<&str> = self.by.iter().take(most).map(|(name, _)| name.as_str()).collect();
+        match self.by.len().saturating_sub(most) {
+            0 => shown.join(", "),
+            more => format!("{} and {more} more", shown.join(", ")),
+        }
+    }
+
     /// The cause as the end of a sentence.
     fn words(&self) -> String {
         let link = self.link.as_deref().unwrap_or("?");
-        let by = |what: &str| if self.by.is_empty() { String::new() } else { format!("{what} {}", names(&self.by)) };
+        let by = |what: &str| match self.by.is_empty() {
+            true => String::new(),
+            false => format!("{what} {}", self.names(MOST_NAMES)),
+        };
         let foreign = if self.on_path == Some(false) { ", which it does not use" } else { "" };
         let through = match &self.via {
             Some(via) if via != link => format!(", through {via}"),
@@ -408,6 +464,7 @@ impl CauseAnswer {
         let receiver = link.rsplit(" -> ").next().unwrap_or(link);
         let inside = if self.cause == "head-of-line" { " (head-of-line blocking in a switch)" } else { "" };
         let culprits = by(", culprits");
+        let told = |how: &str| self.link.as_deref().map(|link| format!(", {how} {link}")).unwrap_or_default();
         match (self.cause.as_str(), self.root.as_deref()) {
             (_, Some("output")) => format!("to {link}{foreign}{through}{inside}{culprits}"),
             (_, Some("receiver")) => format!("to the slow receiver {receiver}{foreign}{through}{inside}{culprits}"),
@@ -420,52 +477,25 @@ impl CauseAnswer {
             ("receiver", _) => format!("to its own slow receiver {receiver}"),
             ("crossbar", _) => format!("inside the switch before {link}"),
             ("signals", _) => format!("to pause and credit frames at {link}"),
-            ("rate", _) => "to its rate limit".to_owned(),
-            ("window", _) => "to its window".to_owned(),
+            ("rate", _) => format!("to its rate limit{}", told("set by")),
+            ("window", _) => format!("to its window{}", told("set by")),
             ("retransmission", _) => "to frames sent again".to_owned(),
-            ("recovery", _) => "to waiting for acknowledgements and timeouts".to_owned(),
-            ("delivery", _) => "to frames that have not arrived".to_owned(),
+            ("recovery", _) => format!("to waiting for acknowledgements and timeouts{}", told("after losses at")),
+            ("delivery", _) => format!("to frames that have not arrived{}", told("after losses at")),
             (other, _) => format!("to {other}"),
         }
     }
 }
 
-/// Some names of a list.
-fn names(all: &[String]) -> String {
-    let shown = all[..all.len().min(MOST_NAMES)].join(", ");
-    let more = all.len().saturating_sub(MOST_NAMES);
-    if more > 0 { format!("{shown} and {more} more") } else { shown }
-}
-
-fn unit_of(rate: f64) -> (&'static str, f64) {
-    match rate {
-        rate if rate >= 1e9 => ("Gb/s", 1e9),
-        rate if rate >= 1e6 => ("Mb/s", 1e6),
-        rate if rate >= 1e3 => ("kb/s", 1e3),
-        _ => ("b/s", 1.0),
-    }
-}
-
-/// A number with three significant digits.
-fn digits(value: f64) -> String {
-    match value {
-        value if value >= 99.95 => format!("{value:.0}"),
-        value if value >= 9.995 => format!("{value:.1}"),
-        value => format!("{value:.2}"),
-    }
+/// Whether a throughput is noticeably below a share.
+fn is_below(share: f64, throughput: f64) -> bool {
+    share - throughput > NOTICEABLE * share
 }
 
 /// A time with its unit.
 #[must_use]
 pub fn span(picoseconds: u64) -> String {
-    let (unit, scale) = match picoseconds {
-        0..1_000 => return format!("{picoseconds} ps"),
-        1_000..1_000_000 => ("ns", 1e3),
-        1_000_000..1_000_000_000 => ("us", 1e6),
-        1_000_000_000..1_000_000_000_000 => ("ms", 1e9),
-        _ => ("s", 1e12),
-    };
-    format!("{} {unit}", digits(picoseconds as f64 / scale))
+    text::seconds(picoseconds as f64 / 1e12)
 }
 
 #[cfg(test)]
@@ -489,7 +519,7 @@ mod tests {
             link: Some("sw1 -> h6".into()),
             on_path: Some(false),
             via: Some("sw0 -> sw1".into()),
-            by: ["hot h0->h6", "hot h1->h6"].map(str::to_owned).to_vec(),
+            by: vec![("hot h0->h6".to_owned(), 2), ("hot h1->h6".to_owned(), 1)],
             ..cause("blocking", Some(0.97))
         };
         let mut answer = FlowAnswer {
@@ -499,6 +529,7 @@ mod tests {
             complete: false,
             rates: Some((9.868e9, 1.64e9)),
             victim_share: 0.97,
+            lost_frames: (0, 100),
             causes: vec![root, cause("path", None), cause("rate", Some(0.03))],
         };
         let text = "victim: victim: 8.23 of 9.87 Gb/s lost, 97 % to sw1 -> h6, which it does not use, through sw0 -> sw1, \
@@ -510,10 +541,15 @@ mod tests {
             answer.sentence().starts_with("victim: victim: took 4.00 ms, 3.30 ms of it waiting, 97 % to sw1 -> h6")
         );
         answer.lost_picoseconds = 700;
-        assert_eq!(answer.sentence(), "victim: not slowed; of 4.00 ms it lost 700 ps");
+        assert_eq!(answer.sentence(), "victim: not slowed; of 4.00 ms it lost 0.7 ns");
         answer.rates = Some((9.868e9, 1.64e9));
-        let text =
-            "victim: 8.23 of 9.87 Gb/s lost, but not at its source: its frames were dropped or wait in the network";
-        assert_eq!(answer.sentence(), text);
+        let lost = "victim: 8.23 of 9.87 Gb/s lost";
+        assert_eq!(answer.sentence(), format!("{lost}, but not at its source: its frames wait in the network"));
+        answer.lost_frames.0 = 83;
+        assert_eq!(answer.sentence(), format!("{lost}; 83 of 100 frames dropped or lost and not sent again"));
+        answer.rates = Some((9.868e9, 9.86e9));
+        answer.lost_frames.0 = 0;
+        assert_eq!(answer.sentence(), "victim: not slowed; it gets its fair share of 9.87 Gb/s");
+        assert!(!answer.is_victim());
     }
 }

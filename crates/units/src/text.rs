@@ -20,6 +20,13 @@ pub fn seconds(seconds: f64) -> String {
     }
 }
 
+/// Formats a part of a rate in bits per second with the unit of the whole: `8.23 of 9.87 Gb/s`.
+#[must_use]
+pub fn part_of_rate(part: f64, whole: f64) -> String {
+    let step = (whole.abs().max(1.0).log10() / 3.0).floor().min(4.0);
+    format!("{:.2} of {}", part / 1000f64.powf(step), rate(whole))
+}
+
 /// Formats a number with a prefix and a unit; each prefix is `base` times the one before it.
 #[must_use]
 pub fn scaled(value: f64, unit: &str, base: f64) -> String {
@@ -42,6 +49,9 @@ mod tests {
     fn numbers_for_people() {
         assert_eq!(rate(2.5e9), "2.50 Gb/s");
         assert_eq!(rate(950.0), "950 b/s");
+        assert_eq!(part_of_rate(8.23e9, 9.868e9), "8.23 of 9.87 Gb/s");
+        assert_eq!(part_of_rate(1e6, 9.868e9), "0.00 of 9.87 Gb/s");
+        assert_eq!(part_of_rate(0.5, 950.0), "0.50 of 950 b/s");
         assert_eq!(seconds(0.0123), "12.30 ms");
         assert_eq!(scaled(1500.0, "B", 1000.0), "1.50 kB");
     }

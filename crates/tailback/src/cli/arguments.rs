@@ -537,11 +537,14 @@ pub struct Why {
     #[arg(long, value_name = "NAME")]
     pub flow: Option<String>,
     /// Only the flows that lost the most time, so many [default: 10]
-    #[arg(long, value_name = "N")]
-    pub worst: Option<usize>,
-    /// Only the flows that lost time to this link, such as 'sw0->h1'
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub worst: Option<u32>,
+    /// Only the flows that lost time to this link or through it, such as 'sw0->h1'
     #[arg(long, value_name = "LINK")]
     pub link: Option<String>,
+    /// Directory for the results of a scenario file [default: results/NAME, or the next free name]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
     /// Override a value of the scenario file, such as run.duration=5ms
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub set: Vec<String>,

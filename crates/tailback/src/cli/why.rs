@@ -13,7 +13,7 @@ use study::why::{CauseAnswer, FlowAnswer, Question, WhyError, span, why as answe
 use study::{Existing, Options, Recording, cores, execute, usual_place};
 
 /// Flows that are shown unless a number is given.
-const WORST: usize = 10;
+const WORST: u32 = 10;
 /// Causes of a flow that its table shows.
 const MOST_CAUSES: usize = 12;
 /// Flows to blame that a line of a table names.
@@ -31,7 +31,7 @@ pub fn why(arguments: &Why) -> Exit {
     let question = match (&arguments.flow, &arguments.link) {
         (Some(name), _) => Question::Flow(name.clone()),
         (None, Some(link)) => Question::Link(link.clone()),
-        (None, None) => Question::Worst(arguments.worst.unwrap_or(WORST)),
+        (None, None) => Question::Worst(arguments.worst.unwrap_or(WORST) as usize),
     };
     let answers = Results::open(&directory).map_err(WhyError::Results).and_then(|it| answer(&it, &question));
     let answers = match answers {
@@ -58,17 +58,20 @@ pub fn why(arguments: &Why) -> Exit {
 
 /// The results that are asked; a scenario file is run first.
 fn recorded(arguments: &Why) -> Result<PathBuf, Exit> {
-    let Why { what, set, threads, json, .. } = arguments;
+    let Why { what, set, threads, json, out, .. } = arguments;
     if what.is_dir() {
-        if set.is_empty() {
-            return Ok(what.clone());
-        }
-        console::error(&format!("{}: --set works on scenario files only; these results are recorded", what.display()));
+        let option = if set.is_empty() { out.as_ref().map(|_| "--out") } else { Some("--set") };
+        let Some(option) = option else { return Ok(what.clone()) };
+        let what = what.display();
+        console::error(&format!("{what}: {option} works on scenario files only; these results are recorded"));
         return Err(Exit::BadInput);
     }
     let mut plan = load(what, set).map_err(|errors| console::problems(&errors))?;
     plan.probes.causes = true;
-    let record = Recording { out: usual_place(&plan.name), existing: Existing::NextName };
+    let record = match out {
+        Some(out) => Recording { out: out.clone(), existing: Existing::Refuse },
+        None => Recording { out: usual_place(&plan.name), existing: Existing::NextName },
+    };
     let options = Options {
         threads: threads.or(plan.run.threads).unwrap_or_else(cores),
         interrupt: &INTERRUPT,
@@ -119,14 +122,12 @@ fn line(answer: &FlowAnswer, cause: &CauseAnswer) -> Vec<String> {
         Some(root) => format!("{} by {root}", cause.cause),
         None => cause.cause.clone(),
     };
-    let shown = cause.by.len().min(MOST_NAMES);
-    let more = if cause.by.len() > shown { format!(" and {} more", cause.by.len() - shown) } else { String::new() };
     let percent = |share: f64| format!("{:.1} %", share * 100.0);
     vec![
         kind,
         cause.link.clone().unwrap_or_default(),
         cause.via.clone().filter(|via| Some(via) != cause.link.as_ref()).unwrap_or_default(),
-        format!("{}{more}", cause.by[..shown].join(", ")),
+        cause.names(MOST_NAMES),
         span(cause.picoseconds),
         percent(cause.picoseconds as f64 / answer.picoseconds.max(1) as f64),
         cause.share_of_loss.map(percent).unwrap_or_default(),
