@@ -7,11 +7,13 @@ mod examples;
 mod hop;
 mod oracles;
 mod package;
+mod program;
 mod python;
 mod report;
 mod tidy;
 mod workflows;
 
+use std::path::Path;
 use std::process::{Command, ExitCode};
 
 const HELP: &str = "\
@@ -42,7 +44,7 @@ fn main() -> ExitCode {
         "oracles" => oracles::install(),
         "report-ui" => report::build_or_fail(),
         "report" => report::check(),
-        "papers" => papers(&[]),
+        "papers" => program::installed().and_then(|program| papers(&program, &[])),
         "torture" => torture(&std::env::args().skip(2).collect::<Vec<_>>()),
         "deny" => deny::check(),
         "examples" => examples::check(),
@@ -73,8 +75,7 @@ pub(crate) fn run(program: &str, arguments: &[&str]) -> Result<(), String> {
 }
 
 /// Reproduces every paper. Numbers that disagree are findings, written in the papers' notes, and no failure here.
-fn papers(how: &[&str]) -> Result<(), String> {
-    run("cargo", &["build", "--release", "--locked", "-p", "tailback"])?;
+fn papers(program: &Path, how: &[&str]) -> Result<(), String> {
     let mut papers: Vec<String> = std::fs::read_dir("papers")
         .map_err(|error| format!("papers: {error}"))?
         .flatten()
@@ -89,8 +90,8 @@ fn papers(how: &[&str]) -> Result<(), String> {
         }
         let arguments = [&["reproduce", paper.as_str(), "--out", "target/papers"], how].concat();
         eprintln!("> tailback {}", arguments.join(" "));
-        let status = Command::new("target/release/tailback").args(&arguments).status();
-        let status = status.map_err(|error| format!("target/release/tailback: {error}"))?;
+        let status = Command::new(program).args(&arguments).status();
+        let status = status.map_err(|error| format!("{}: {error}", program.display()))?;
         if !matches!(status.code(), Some(0 | 6)) {
             return Err(format!("tailback {}: {status}", arguments.join(" ")));
         }
@@ -106,11 +107,11 @@ fn torture(arguments: &[String]) -> Result<(), String> {
 }
 
 /// A program that was built without MPI must not run once for each process that mpirun starts.
-fn refuses_mpirun() -> Result<(), String> {
+fn refuses_mpirun(program: &Path) -> Result<(), String> {
     let arguments = ["run", "scenarios/incast.toml", "--out", "target/not-written"];
     eprintln!("> OMPI_COMM_WORLD_SIZE=4 tailback {}", arguments.join(" "));
-    let output = Command::new("target/release/tailback").args(arguments).env("OMPI_COMM_WORLD_SIZE", "4").output();
-    let output = output.map_err(|error| format!("target/release/tailback: {error}"))?;
+    let output = Command::new(program).args(arguments).env("OMPI_COMM_WORLD_SIZE", "4").output();
+    let output = output.map_err(|error| format!("{}: {error}", program.display()))?;
     let said = String::from_utf8_lossy(&output.stderr);
     match (output.status.code(), said.contains("built without MPI")) {
         (Some(2), true) => Ok(()),
@@ -128,7 +129,7 @@ fn test() -> Result<(), String> {
     oracles::install()?;
     // Fetched while others compile.
     let readers = std::thread::spawn(python::prepare);
-    // One build for all tests; the program as it is installed, without MPI, is built for the papers.
+    // One build for all tests; the programs without MPI, as they are installed, follow for the papers.
     let features = oracles::features();
     let clippy = ["clippy", "--workspace", "--all-targets", "--locked"];
     run("cargo", &[&clippy[..], features, &["--", "-D", "warnings"]].concat())?;
@@ -137,11 +138,13 @@ fn test() -> Result<(), String> {
     examples::check()?;
     package::check(package::Build::Nothing)?;
     run("cargo", &["doc", "--workspace", "--exclude", "tailback-python", "--no-deps", "--locked"])?;
-    papers(&["--quick"])?;
-    refuses_mpirun()?;
+    let programs = program::build()?;
+    let program = programs.join("tailback");
+    papers(&program, &["--quick"])?;
+    refuses_mpirun(&program)?;
     let _ = readers.join();
     python::check()?;
     report::check()?;
     // The benchmarks must at least run; their figures belong to docs/performance.md.
-    run("cargo", &["run", "--release", "--locked", "-p", "tailback-bench", "--", "fat-tree", "4", "20", "2"])
+    run(&programs.join("bench").to_string_lossy(), &["fat-tree", "4", "20", "2"])
 }

@@ -4,6 +4,7 @@
 //! They live in a virtual environment under the target directory and nowhere else. Without Python there is nothing to
 //! try them with; that is said, and on a machine that calls itself CI it is a failure.
 
+use crate::program::target;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -25,16 +26,16 @@ pub fn prepare() {
     let _ = environment(&target());
 }
 
-/// Records a run with the program as it is installed, and has it read.
+/// Records a run and has it read; then builds the package and tries it.
 pub fn check() -> Result<(), String> {
-    crate::run("cargo", &["build", "--release", "--locked", "-p", "tailback"])?;
+    let program = crate::program::build()?.join("tailback");
     let target = target();
     let tried = environment(&target).map_err(Trouble::Missing).and_then(|python| {
         SCENARIOS.into_iter().try_for_each(|scenario| {
             let results = target.join("python-check").join(scenario);
-            record(scenario, &results).and_then(|()| read(&python, &results)).map_err(Trouble::Wrong)
+            record(&program, scenario, &results).and_then(|()| read(&python, &results)).map_err(Trouble::Wrong)
         })?;
-        package(&python).map_err(Trouble::Wrong)
+        package(&python, &program).map_err(Trouble::Wrong)
     });
     match tried {
         Ok(()) => Ok(()),
@@ -52,11 +53,6 @@ pub fn check() -> Result<(), String> {
             Ok(())
         }
     }
-}
-
-/// Where cargo builds.
-fn target() -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from)
 }
 
 /// The interpreter of an environment that has the readers; made now if it is not there.
@@ -79,15 +75,15 @@ fn environment(target: &Path) -> Result<PathBuf, String> {
 }
 
 /// Runs a scenario into a results directory, with its tables as CSV.
-fn record(scenario: &str, results: &Path) -> Result<(), String> {
+fn record(program: &Path, scenario: &str, results: &Path) -> Result<(), String> {
     let (file, out) = (format!("scenarios/{scenario}.toml"), results.to_string_lossy());
     let tailback = ["run", &file, "--quiet", "--csv", "--overwrite", "--out", &out];
-    crate::run(&target().join("release/tailback").to_string_lossy(), &tailback)
+    crate::run(&program.to_string_lossy(), &tailback)
 }
 
 /// Builds the package and runs its tests.
-fn package(python: &Path) -> Result<(), String> {
-    let (target, here) = (target(), std::env::current_dir().map_err(|error| error.to_string())?);
+fn package(python: &Path, program: &Path) -> Result<(), String> {
+    let here = std::env::current_dir().map_err(|error| error.to_string())?;
     let python = here.join(python);
     // pip calls maturin by its name.
     let own = python.parent().map(Path::to_path_buf).unwrap_or_default();
@@ -99,13 +95,13 @@ fn package(python: &Path) -> Result<(), String> {
         let status = Command::new(&python)
             .args(arguments)
             .env("PATH", &path)
-            .env("TAILBACK", here.join(&target).join("release/tailback"))
+            .env("TAILBACK", here.join(program))
             .status()
             .map_err(|error| format!("{}: {error}", python.display()))?;
         if status.success() { Ok(()) } else { Err(format!("python {}: {status}", arguments.join(" "))) }
     };
     let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-build-isolation", "--no-deps"];
-    tried(&[&pip[..], &["--config-settings=build-args=--locked", "./python"]].concat())?;
+    tried(&[&pip[..], &["--config-settings=build-args=--locked --profile dev", "./python"]].concat())?;
     tried(&["-m", "pytest", "--quiet", "-p", "no:cacheprovider", "python/tests"])
 }
 

@@ -102,10 +102,10 @@ pub fn check() -> Result<(), String> {
 fn tried() -> Result<(), Trouble> {
     built()?;
     let here = std::env::current_dir().map_err(|error| Trouble::Missing(error.to_string()))?;
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| here.join("target"), |path| here.join(path));
+    let target = here.join(crate::program::target());
     let browser = browser(&target).map_err(Trouble::Missing)?;
-    crate::run("cargo", &["build", "--release", "--locked", "-p", "tailback"]).map_err(Trouble::Wrong)?;
-    let program = target.join("release").join(format!("tailback{}", std::env::consts::EXE_SUFFIX));
+    let program = here.join(crate::program::build().map_err(Trouble::Wrong)?);
+    let program = program.join(format!("tailback{}", std::env::consts::EXE_SUFFIX));
     let environment: [(&str, &Path); 5] = [
         ("TAILBACK", &program),
         ("CHROMIUM", &browser),
