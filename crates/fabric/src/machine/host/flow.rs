@@ -46,6 +46,10 @@ pub(crate) struct Flow {
     pub(crate) port: u32,
     /// Its frames leave by the ports of its host in turn.
     pub(crate) sprays: bool,
+    /// Its reaction point may send probes.
+    pub(crate) probes: bool,
+    /// The timer of its reaction point is set.
+    pub(crate) timed: bool,
     /// Its neighbours in the ring of those that may send.
     pub(crate) previous_ready: u32,
     pub(crate) next_ready: u32,
@@ -130,6 +134,8 @@ impl Flow {
             host,
             port: 0,
             sprays: false,
+            probes: spec.path_probe.is_some(),
+            timed: false,
             previous_ready: NIL,
             next_ready: NIL,
             in_ring: false,

@@ -81,6 +81,7 @@ impl<P: Probe> Network<P> {
     pub(crate) fn take_in(&mut self, now: Time, p: u32, host: u32, slot: u32, frame: &Frame, ctx: &mut Ctx) {
         let Some(inbound) = &mut self.received[slot as usize].inbound else { return };
         let len = u64::from(frame.len);
+        let pulls = inbound.pulls.is_some();
         let arrival = inbound.see(now, frame, false);
         if matches!(arrival, Arrival::OutOfOrder | Arrival::Discarded) {
             inbound.out_of_order += 1;
@@ -106,7 +107,9 @@ impl<P: Probe> Network<P> {
             self.probe.on_discard(now, self.hosts[host as usize].number, frame);
         }
         self.reply(now, p, host, slot, ctx);
-        self.call_for_more(now, host, slot, frame, false, ctx);
+        if pulls {
+            self.call_for_more(now, host, slot, frame, false, ctx);
+        }
     }
 
     /// The header of a frame has arrived whose payload a switch removed; that was counted there.

@@ -64,9 +64,10 @@ impl<P: Probe> Network<P> {
             self.pool.put(frame)
         } else {
             flow.backlogged -= 1;
-            flow.backlog.pop(&self.pool).expect("a flow in the ring has something to send")
+            let place = flow.backlog.pop(&self.pool).expect("a flow in the ring has something to send");
+            self.refill_backlog(slot);
+            place
         };
-        self.refill_backlog(slot);
         if self.ports[p as usize].flags & MULTIHOMED != 0 {
             self.pool[place].dst = self.address_by(p, self.pool[place].dst);
         }
@@ -113,7 +114,9 @@ impl<P: Probe> Network<P> {
             self.take_turns(now, p, slot, ctx);
         }
         self.arm_deadline(now, host, slot, ctx);
-        self.send_probe(now, slot, ctx);
+        if self.flows[slot as usize].probes {
+            self.send_probe(now, slot, ctx);
+        }
         if self.probe.wants_causes() {
             if again {
                 let (port, number) = (self.ports[p as usize].global, self.flows[slot as usize].number);
@@ -229,7 +232,9 @@ impl<P: Probe> Network<P> {
             _ => {}
         }
         self.arm_limiter(now, host, slot, ctx);
-        self.send_probe(now, slot, ctx);
+        if self.flows[slot as usize].probes {
+            self.send_probe(now, slot, ctx);
+        }
         self.arm_deadline(now, host, slot, ctx);
         if self.probe.wants_causes() {
             self.note_source(now, slot);

@@ -55,7 +55,12 @@ impl<P: Probe> Network<P> {
     pub(crate) fn arm_deadline(&mut self, now: Time, host: u32, slot: u32, ctx: &mut Ctx) {
         let flow = &self.flows[slot as usize];
         // A flow that has sent all it had has no use for a rate; if some of it comes back, so does the deadline.
-        match flow.reaction.deadline().filter(|_| !flow.is_done()) {
+        let deadline = flow.reaction.deadline().filter(|_| !flow.is_done());
+        if deadline.is_none() && !flow.timed {
+            return;
+        }
+        self.flows[slot as usize].timed = deadline.is_some();
+        match deadline {
             Some(at) => self.arm_flow_timer(host, slot, DEADLINE, at.max(now), ctx),
             None => self.disarm_flow_timer(host, slot, DEADLINE, ctx),
         }
@@ -91,6 +96,7 @@ impl<P: Probe> Network<P> {
                 RETRANSMISSION => self.on_retransmission_timer(now, host, slot, ctx),
                 SOURCE => self.make_paced(now, host, slot, ctx),
                 DEADLINE => {
+                    self.flows[slot as usize].timed = false;
                     self.flows[slot as usize].reaction.on_deadline(now);
                     self.settle_flow(now, host, slot, ctx);
                 }
