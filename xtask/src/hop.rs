@@ -8,7 +8,12 @@ use std::process::Command;
 const SHORT: &str = "60";
 const LONG: &str = "160";
 /// Positions among the kinds of flows of the benchmark, and their names.
-const KINDS: [(&str, &str); 2] = [("0", "plain flows"), ("5", "go-back-N with an acknowledgement per frame")];
+const KINDS: [(&str, &str); 4] = [
+    ("0", "plain flows"),
+    ("5", "go-back-N with an acknowledgement per frame"),
+    ("6", "DCQCN with ECN and an acknowledgement per frame"),
+    ("7", "HPCC with telemetry"),
+];
 
 /// Prints instructions per packet-hop on the k = 8 fat-tree.
 pub fn report() -> Result<(), String> {

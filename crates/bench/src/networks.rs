@@ -9,7 +9,7 @@ use fabric::spec::{
 };
 use fabric::topology::{self, Links};
 use fabric::transport::{RECOVERIES, Recovery};
-use fabric::workload::{self, Acknowledge, FlowSpec};
+use fabric::workload::{self, Acknowledge, FlowSpec, Notify, TelemetrySpec};
 use fabric::{BuildOptions, Outcome, Partition, RunLimits, RunSummary, Simulation, Sizing};
 use std::sync::Arc;
 use std::time::Instant;
@@ -148,14 +148,12 @@ pub fn sizes(micros: u64) {
 }
 
 /// The network with flows of several kinds, the plain ones first.
-fn kinds_of(k: u32) -> [(&'static str, NetworkSpec); 6] {
+fn kinds_of(k: u32) -> [(&'static str, NetworkSpec); 8] {
     let plain = permutation(k);
-    let change = |flow: &dyn Fn(&mut FlowSpec), watched: bool| {
+    let change = |flow: &dyn Fn(&mut FlowSpec), watched: Option<&str>| {
         let mut spec = permutation(k);
         spec.flows.iter_mut().for_each(flow);
-        if watched {
-            spec.switches[0].congestion_point = Some(CongestionPointSpec::point(point("infiniband-fecn")));
-        }
+        spec.switches[0].congestion_point = watched.map(|name| CongestionPointSpec::point(point(name)));
         spec
     };
     let acknowledge = |flow: &mut FlowSpec, every: u32| {
@@ -174,13 +172,25 @@ fn kinds_of(k: u32) -> [(&'static str, NetworkSpec); 6] {
         acknowledge(flow, 1);
         flow.recovery = Some(recovery("go-back-n"));
     };
+    let dcqcn = |flow: &mut FlowSpec| {
+        acknowledge(flow, 1);
+        flow.notify = Some(Notify::default());
+        flow.reaction = protocol("dcqcn", &[]);
+    };
+    let hpcc = |flow: &mut FlowSpec| {
+        acknowledge(flow, 1);
+        flow.telemetry = Some(TelemetrySpec::default());
+        flow.reaction = protocol("hpcc", &[]);
+    };
     [
         ("plain", plain),
-        ("acknowledged", change(&|flow| acknowledge(flow, 1), false)),
-        ("windowed", change(&windowed, false)),
-        ("marked by switches", change(&|_| {}, true)),
-        ("marked, acknowledged, controlled", change(&table, true)),
-        ("reliable, an acknowledgement per frame", change(&reliable, false)),
+        ("acknowledged", change(&|flow| acknowledge(flow, 1), None)),
+        ("windowed", change(&windowed, None)),
+        ("marked by InfiniBand switches", change(&|_| {}, Some("infiniband-fecn"))),
+        ("marked by InfiniBand switches, acknowledged, controlled", change(&table, Some("infiniband-fecn"))),
+        ("reliable, an acknowledgement per frame", change(&reliable, None)),
+        ("DCQCN with ECN, acknowledged", change(&dcqcn, Some("ecn"))),
+        ("HPCC with telemetry", change(&hpcc, None)),
     ]
 }
 

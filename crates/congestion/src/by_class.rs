@@ -62,6 +62,11 @@ impl CongestionPoint for ByClass {
         self.parts.iter().any(|(_, point)| point.draws())
     }
 
+    fn asked_from(&self, output: u16) -> Option<u32> {
+        let parts = self.parts.iter().map(|(_, point)| point.asked_from(output));
+        parts.collect::<Option<Vec<u32>>>()?.into_iter().min()
+    }
+
     fn judges(&self) -> bool {
         self.parts.iter().any(|(_, point)| point.judges())
     }

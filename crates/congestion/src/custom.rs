@@ -50,6 +50,8 @@ pub trait CustomCongestionPoint: Debug + Send + Sync + UnwindSafe + RefUnwindSaf
     fn judges_joining(&self) -> bool;
     /// See [`CongestionPoint::draws`].
     fn draws(&self) -> bool;
+    /// See [`CongestionPoint::asked_from`].
+    fn asked_from(&self, output: u16) -> Option<u32>;
     /// See [`CongestionPoint::judges`].
     fn judges(&self) -> bool;
     /// See [`CongestionPoint::discards`].
@@ -101,6 +103,9 @@ where
     }
     fn draws(&self) -> bool {
         CongestionPoint::draws(self)
+    }
+    fn asked_from(&self, output: u16) -> Option<u32> {
+        CongestionPoint::asked_from(self, output)
     }
     fn judges(&self) -> bool {
         CongestionPoint::judges(self)
@@ -180,6 +185,9 @@ impl CongestionPoint for Box<dyn CustomCongestionPoint> {
     }
     fn draws(&self) -> bool {
         (**self).draws()
+    }
+    fn asked_from(&self, output: u16) -> Option<u32> {
+        (**self).asked_from(output)
     }
     fn judges(&self) -> bool {
         (**self).judges()

@@ -481,6 +481,9 @@ macro_rules! points {
             fn draws(&self) -> bool {
                 match self { $(Point::$variant(point) => point.draws(),)* }
             }
+            fn asked_from(&self, output: u16) -> Option<u32> {
+                match self { $(Point::$variant(point) => point.asked_from(output),)* }
+            }
             fn judges(&self) -> bool {
                 match self { $(Point::$variant(point) => point.judges(),)* }
             }

@@ -243,6 +243,14 @@ pub trait CongestionPoint {
         false
     }
 
+    /// Returns the bytes from which on it wants to be asked, if it decides by the bytes that wait for an output alone, when a
+    /// frame is queued or starts: a frame that meets fewer passes without a mark, and the point would not change. A switch
+    /// with output queues then calls [`on_enqueue`](Self::on_enqueue) and [`on_start`](Self::on_start) and nothing else, and
+    /// counts nothing for it. `None` if it looks at more.
+    fn asked_from(&self, _output: u16) -> Option<u32> {
+        None
+    }
+
     /// A frame arrived, is counted against its input, and waits for its output.
     fn on_arrival(&mut self, _frame: &Passage, _view: &impl View) -> Request {
         Request::Nothing

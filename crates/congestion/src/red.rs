@@ -313,6 +313,12 @@ impl CongestionPoint for Red {
         self.lanes = vec![Lane::default(); rates.len() * classes];
     }
 
+    fn asked_from(&self, output: u16) -> Option<u32> {
+        // An average and a distance between marks follow every frame.
+        let port = self.ports.get(usize::from(output)).filter(|_| !self.averaged() && !self.uniform);
+        Some(port.map_or(0, |port| (port.kmin as u32).saturating_add(1)))
+    }
+
     fn judges(&self) -> bool {
         !self.at_dequeue || self.averaged()
     }

@@ -68,6 +68,10 @@ impl CongestionPoint for Step {
         self.thresholds = surroundings.rates.iter().map(of).collect();
     }
 
+    fn asked_from(&self, output: u16) -> Option<u32> {
+        Some(self.thresholds.get(usize::from(output)).map_or(0, |threshold| threshold.saturating_add(1)))
+    }
+
     fn judges(&self) -> bool {
         !self.at_dequeue
     }

@@ -29,8 +29,8 @@ use crate::machine::network::{Action, Device, Network, Node, Numbers, Switch};
 use crate::machine::port::arbiter::Arbiter;
 use crate::machine::port::egress::Schedule;
 use crate::machine::port::{
-    ARBITRATED, CONGESTION_POINT, CREDITS, CUT_THROUGH, Gate, IN_TURN, INPUT_QUEUED, KEEPS, Lane, NOISY, OUTPUT_QUEUED,
-    Port,
+    ARBITRATED, CONGESTION_POINT, CREDITS, CUT_THROUGH, Gate, IN_TURN, INPUT_QUEUED, KEEPS, Lane, MARKS, NOISY,
+    OUTPUT_QUEUED, Port,
 };
 use crate::machine::switch::congestion_point::CongestionPointState;
 use crate::machine::switch::crossbar::Crossbar;
@@ -430,21 +430,36 @@ impl Layout<'_> {
         // Stamps need an account of what was sent.
         let stamps = self.plan.telemetry.then(CongestionPointSpec::default);
         let watch = watch.as_ref().or(stamps.as_ref());
-        let congestion_point = watch.map(|watch| Box::new(self.congestion_point(network, node, first_port, watch)));
+        let mut congestion_point = watch.map(|watch| Box::new(self.congestion_point(network, node, first_port, watch)));
+        let room = self.plan.switches[kind as usize].room;
+        let lean = |state: &CongestionPointState| {
+            let sees_queues_only = state.point.as_ref().is_some_and(|point| point.asked_from(0).is_some());
+            sees_queues_only && room == WaitingRoom::Output && !state.keeps_rooms() && !self.plan.telemetry
+        };
+        let queues_only = congestion_point.as_deref().is_some_and(lean);
+        if let Some(state) = &mut congestion_point {
+            state.queues_only = queues_only;
+        }
+        // At its start only: until then its frames wait as if there were none.
+        let unseen = congestion_point.as_ref().is_none_or(|state| queues_only && !state.judges);
         let order = (*order != Order::Arrival)
             .then(|| Box::new(Turns::new(*order, network.ports.len() - first_port as usize, network.classes)));
         if congestion_point.is_some() || order.is_some() {
             let keeps = congestion_point.as_ref().is_some_and(|it| it.keeps_rooms());
-            let flags = [(CONGESTION_POINT, true), (IN_TURN, order.is_some()), (KEEPS, keeps)];
+            let flags =
+                [(CONGESTION_POINT, !queues_only), (MARKS, queues_only), (IN_TURN, order.is_some()), (KEEPS, keeps)];
             let flags = flags.iter().filter(|(_, set)| *set).fold(0, |flags, (flag, _)| flags | flag);
-            network.ports[first_port as usize..].iter_mut().for_each(|port| port.flags |= flags);
+            let point = congestion_point.as_ref().and_then(|state| state.point.as_ref());
+            for port in &mut network.ports[first_port as usize..] {
+                port.flags |= flags;
+                port.asked_from = point.and_then(|point| point.asked_from(port.number)).unwrap_or(0);
+            }
         }
-        let room = self.plan.switches[kind as usize].room;
         let paths = PathChoice::new(self.spec.multipath, self.spec.seed, node as u32);
         network.switches.push(Switch {
             kind,
             room,
-            plain: room == WaitingRoom::Output && congestion_point.is_none() && order.is_none() && paths.is_none(),
+            plain: room == WaitingRoom::Output && unseen && order.is_none() && paths.is_none(),
             latency: self.plan.switches[kind as usize].pipeline,
             first_port,
             row,

@@ -2,7 +2,8 @@
 
 use crate::kit::*;
 use congestion::parameter::{Value, Values};
-use congestion::{ByClass, POINTS, Point};
+use congestion::point::{Passage, Surroundings, Verdict, View};
+use congestion::{ByClass, CongestionPoint, POINTS, Point};
 use fabric::spec::*;
 use fabric::topology;
 use fabric::workload::FlowSpec;
@@ -75,6 +76,60 @@ fn a_step_marks_exactly_the_frames_that_meet_more_than_the_threshold() {
         Some(CongestionPointSpec::point(point("ecn-step", &[("threshold", size(3000)), dequeue])));
     let (at_head, _) = seen(&spec);
     assert_eq!(at_head.marked, at_head.delivered[..6]);
+}
+
+/// A point that is shown every frame, as if it looked at more than queues.
+#[derive(Clone, Debug, PartialEq)]
+struct Shown(Point);
+
+impl CongestionPoint for Shown {
+    fn attach(&mut self, surroundings: &Surroundings) {
+        self.0.attach(surroundings);
+    }
+    fn judges(&self) -> bool {
+        self.0.judges()
+    }
+    fn discards(&self) -> u8 {
+        self.0.discards()
+    }
+    fn on_enqueue(&mut self, frame: &Passage, view: &impl View) -> Verdict {
+        self.0.on_enqueue(frame, view)
+    }
+    fn on_start(&mut self, frame: &Passage, view: &impl View) -> bool {
+        self.0.on_start(frame, view)
+    }
+}
+
+/// Such a point is asked about long queues only, and nothing is counted for it.
+#[test]
+fn a_point_that_sees_queues_only_decides_as_if_it_were_shown_everything() {
+    let at = |at: &str| ("at", Value::Choice(at.into()));
+    let low = [("kmin", size(3000)), ("kmax", size(20_000)), ("pmax", Value::Number(0.5))];
+    let with = |more: (&'static str, Value)| [&low[..], &[more]].concat();
+    let points = [
+        point("ecn", &with(at("enqueue"))),
+        point("ecn", &with(at("dequeue"))),
+        point("ecn", &with(("weight", Value::Number(0.1)))),
+        point("ecn-step", &[("threshold", size(5000)), at("enqueue")]),
+        point("ecn-step", &[("threshold", size(5000)), at("dequeue")]),
+        point("red", &with(("weight", Value::Number(1.0)))),
+    ];
+    for point in points {
+        let run = |point: Point| {
+            let mut spec = ten(point);
+            let burst = |number: u32| {
+                let (from, round) = (3 + number % 8, u64::from(number / 8));
+                let start = crate::kit::at(Span::from_micros(10 * round + u64::from(from)));
+                FlowSpec { size: Some(Bytes::new(4000 + 1000 * round)), start, ..greedy(from, from % 3, 1000) }
+            };
+            spec.flows = (0..48).map(burst).collect();
+            let report = run_with(&spec, Span::from_micros(300), |_| Seen::default()).1;
+            (report.fingerprint, report.totals.marked_frames + report.totals.dropped_frames)
+        };
+        let (lean, full) = (run(point.clone()), run(Point::custom(Shown(point.clone()))));
+        assert_eq!(lean, full, "{point:?}");
+        assert!(lean.1 > 20, "{point:?} acts on {} frames", lean.1);
+    }
 }
 
 #[test]

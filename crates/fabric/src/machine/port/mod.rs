@@ -44,6 +44,9 @@ pub(crate) const MULTIHOMED: u16 = 4096;
 /// The port of a host with several, and with flows that spray over them. It is also [`TIMED`], and [`NOTICES`] so that it
 /// is asked when it has nothing to send.
 pub(crate) const SPRAYED: u16 = 8192;
+/// The port's switch has a congestion point that sees queues only: it is asked when a frame starts, and nothing is counted
+/// for it.
+pub(crate) const MARKS: u16 = 16384;
 
 /// One end of a cable: the sender of one direction and the receiver of the other.
 #[derive(Clone, Debug)]
@@ -72,6 +75,8 @@ pub(crate) struct Port {
     pub(crate) credit_unit: u32,
     /// Position of the port's rules in [`crate::build::plan::NetworkPlan::rules`].
     pub(crate) rules: u16,
+    /// With [`MARKS`]: bytes that wait here from which on the congestion point is asked.
+    pub(crate) asked_from: u32,
     /// Number of the port on its node.
     pub(crate) number: u16,
     /// Length of the frame on the wire, if something is to be released when it has left; else 0.
@@ -111,6 +116,7 @@ impl Port {
             first_port,
             global,
             credit_unit: 0,
+            asked_from: 0,
             rules: 0,
             number,
             leaving_len: 0,

@@ -3,7 +3,7 @@
 use crate::machine::frame::{CORRUPT, Frame, NIL};
 use crate::machine::network::{Ctx, Device, Message, Network};
 use crate::machine::port::{
-    ARBITRATED, CONGESTION_POINT, CREDITS, CUT_THROUGH, DOWN, IN_TURN, INPUT_QUEUED, KEEPS, NOISY, NOTICES,
+    ARBITRATED, CONGESTION_POINT, CREDITS, CUT_THROUGH, DOWN, IN_TURN, INPUT_QUEUED, KEEPS, MARKS, NOISY, NOTICES,
     OUTPUT_QUEUED, Port, SPRAYED, TIMED,
 };
 use crate::observe::probe::Probe;
@@ -51,7 +51,8 @@ impl<P: Probe> Network<P> {
         port.moved |= classes;
         let busy = port.wire.serialise(Bytes::new(u64::from(frame.len)) + self.plan.overhead);
         let end = now + busy;
-        if port.flags & CONGESTION_POINT != 0 {
+        let asked = port.flags & MARKS != 0 && lane.bytes >= port.asked_from;
+        if asked || port.flags & CONGESTION_POINT != 0 {
             self.show_start(now, p, place, end);
         }
         ctx.alarms.arm_idle(self.numbers.transmit + p, end);
@@ -227,7 +228,7 @@ impl<P: Probe> Network<P> {
     pub(crate) fn start(&mut self, now: Time, p: u32, place: u32, ctx: &mut Ctx) {
         let size = Bytes::new(u64::from(self.pool[place].len)) + self.plan.overhead;
         let busy = self.ports[p as usize].wire.serialise(size);
-        if self.has_congestion_point(p) {
+        if self.ports[p as usize].flags & (CONGESTION_POINT | MARKS) != 0 {
             self.show_start(now, p, place, now + busy);
         }
         // Taking the frame may have kicked this very port; that is answered by its end of transmission.

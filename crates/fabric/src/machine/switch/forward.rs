@@ -73,7 +73,7 @@ impl<P: Probe> Network<P> {
         }
         let state = &self.switches[switch as usize];
         let watch = state.congestion_point.as_ref().filter(|congestion_point| !congestion_point.muted);
-        let watched = watch.is_some();
+        let watched = watch.is_some_and(|watch| !watch.queues_only);
         // Behind a crossbar, a frame joins its queue later.
         let judged = watch.is_some_and(|watch| watch.judges) && state.room != WaitingRoom::Both;
         if judged && self.pool[place].kind == Kind::Data && !self.judge(now, switch, out, place, ctx) {

@@ -13,7 +13,7 @@ use self::view::{Seen, Sight};
 use crate::build::plan::WaitingRoom;
 use crate::machine::frame::{Content, Frame, Inquiry, Kind, List};
 use crate::machine::network::{Ctx, Device, Network};
-use crate::machine::port::CONGESTION_POINT;
+use crate::machine::port::{CONGESTION_POINT, MARKS};
 use crate::machine::switch::occupancy::{Occupancy, Occupant};
 use crate::observe::probe::Probe;
 use congestion::point::{Drawn, Fate, Passage, Passing, Request};
@@ -51,6 +51,8 @@ pub(crate) struct CongestionPointState {
     pub(crate) judges: bool,
     /// Class and size of a trimmed frame.
     pub(crate) trimmed: (u8, u16),
+    /// The point sees queues only: it is asked about frames that are queued or start, and nothing is counted for it.
+    pub(crate) queues_only: bool,
     /// Frames look for their outputs anew: the point is not shown those that come a second time.
     pub(crate) muted: bool,
 }
@@ -105,6 +107,7 @@ impl CongestionPointState {
             samples_dropped: true,
             judges,
             trimmed: (0, 0),
+            queues_only: false,
             muted: false,
         }
     }
@@ -268,6 +271,9 @@ impl<P: Probe> Network<P> {
             return;
         }
         let passage = passage(now, frame);
+        if self.ports[p as usize].flags & MARKS != 0 {
+            return self.ask_at_start(now, p, switch, place, &passage);
+        }
         let cell = self.output_cell(p, frame.class);
         let direct = self.switches[switch as usize].room != WaitingRoom::Both;
         if let Some(congestion_point) = &mut self.switches[switch as usize].congestion_point {
@@ -282,7 +288,12 @@ impl<P: Probe> Network<P> {
                 congestion_point.sight.free[usize::from(frame.output)] = kept.is_none().then_some(end);
             }
         }
-        let marked = self.consult(now, switch, |point, _, seen| point.on_start(&passage, seen));
+        self.ask_at_start(now, p, switch, place, &passage);
+    }
+
+    /// Asks a congestion point whether to mark a frame that starts.
+    fn ask_at_start(&mut self, now: Time, p: u32, switch: u32, place: u32, passage: &Passage) {
+        let marked = self.consult(now, switch, |point, _, seen| point.on_start(passage, seen));
         if marked == Some(true) {
             self.mark(now, p, place);
         }

@@ -3,6 +3,7 @@
 use super::passage;
 use crate::machine::frame::{Frame, Kind, List, MARKED, NIL};
 use crate::machine::network::{Ctx, Network};
+use crate::machine::port::MARKS;
 use crate::observe::probe::{DropCause, Probe};
 use congestion::point::{Passage, Verdict};
 use congestion::{CongestionPoint, Stamp};
@@ -38,6 +39,10 @@ impl<P: Probe> Network<P> {
     #[inline(never)]
     pub(crate) fn judge(&mut self, now: Time, switch: u32, out: u32, place: u32, ctx: &mut Ctx) -> bool {
         let passage = passage(now, &self.pool[place]);
+        let port = &self.ports[out as usize];
+        if port.flags & MARKS != 0 && self.lanes[self.lane(out, passage.class)].bytes < port.asked_from {
+            return true;
+        }
         match self.consult(now, switch, |point, _, seen| point.on_enqueue(&passage, seen)) {
             None | Some(Verdict::Pass) => return true,
             Some(Verdict::Mark) => {
