@@ -10,7 +10,11 @@ use units::Time;
 impl<P: Probe> Network<P> {
     pub(crate) fn arm_flow_timer(&mut self, host: u32, slot: u32, which: u32, at: Time, ctx: &mut Ctx) {
         let state = &mut self.hosts[host as usize];
-        state.timers.arm((slot - state.first_flow) * TIMERS + which, at);
+        let number = (slot - state.first_flow) * TIMERS + which;
+        if state.timers.time_of(number) == Some(at) {
+            return;
+        }
+        state.timers.arm(number, at);
         self.arm_host_timer(host, ctx);
     }
 

@@ -51,8 +51,7 @@ impl<P: Probe> Network<P> {
         port.moved |= classes;
         let busy = port.wire.serialise(Bytes::new(u64::from(frame.len)) + self.plan.overhead);
         let end = now + busy;
-        let asked = port.flags & MARKS != 0 && lane.bytes >= port.asked_from;
-        if asked || port.flags & CONGESTION_POINT != 0 {
+        if port.flags & (CONGESTION_POINT | MARKS) != 0 {
             self.show_start(now, p, place, end);
         }
         ctx.alarms.arm_idle(self.numbers.transmit + p, end);

@@ -262,7 +262,14 @@ impl<P: Probe> Network<P> {
     /// A frame starts by an output of a watched switch and has left at `end`.
     #[inline(never)]
     pub(crate) fn show_start(&mut self, now: Time, p: u32, place: u32, end: Time) {
-        let Device::Switch(switch) = self.ports[p as usize].device else { return };
+        let (port, frame) = (&self.ports[p as usize], &self.pool[place]);
+        let Device::Switch(switch) = port.device else { return };
+        if port.flags & MARKS != 0 {
+            if frame.kind == Kind::Data && self.lanes[self.lane(p, frame.class)].bytes >= port.asked_from {
+                self.ask_at_start(now, p, switch, place, &passage(now, frame));
+            }
+            return;
+        }
         if self.plan.telemetry {
             self.stamp(now, p, switch, place);
         }
@@ -271,9 +278,6 @@ impl<P: Probe> Network<P> {
             return;
         }
         let passage = passage(now, frame);
-        if self.ports[p as usize].flags & MARKS != 0 {
-            return self.ask_at_start(now, p, switch, place, &passage);
-        }
         let cell = self.output_cell(p, frame.class);
         let direct = self.switches[switch as usize].room != WaitingRoom::Both;
         if let Some(congestion_point) = &mut self.switches[switch as usize].congestion_point {
