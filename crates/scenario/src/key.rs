@@ -111,8 +111,8 @@ pub const NONE: &str = "none";
 pub(crate) const LONGEST: Span = Span::from_secs(3600);
 /// The lowest rate of a link or source; below it, a pause of 65535 quanta would overflow 64 bits of picoseconds.
 pub(crate) const SLOWEST: Rate = Rate::from_bits_per_sec(1_000);
-/// The highest rate of a link or source: one bit per picosecond.
-pub(crate) const FASTEST: Rate = Rate::from_bits_per_sec(1_000_000_000_000);
+/// The highest rate of a link or source: above 1.6 Tb/s, the highest of IEEE P802.3dj.
+pub(crate) const FASTEST: Rate = Rate::from_gigabits(10_000);
 
 impl Kind {
     /// Any time permitted in a scenario.

@@ -55,6 +55,9 @@ pub(crate) struct Rule {
     pub(crate) xoff: u32,
     pub(crate) xon: u32,
     pub(crate) headroom: u32,
+    /// Shared buffer: alpha of the class, and the most that a queue may use of the shared part.
+    pub(crate) alpha: (u32, u32),
+    pub(crate) limit: u32,
     /// The most frames of an output queue; [`u32::MAX`] for no limit.
     pub(crate) frames: u32,
     /// See [`Rule::units`].
@@ -99,22 +102,27 @@ impl Rule {
     pub(crate) fn units(&self, len: u16) -> u32 {
         units(self.unit, len)
     }
+
+    /// What one queue may use of a shared memory of which that much is used by all.
+    #[inline]
+    pub(crate) fn threshold(&self, shared: Shared, used: u64) -> u64 {
+        shared.threshold(self.alpha, used).min(u64::from(self.limit))
+    }
 }
 
 /// A memory shared by all ports of a switch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shared {
     pub(crate) total: u64,
-    pub(crate) alpha: (u32, u32),
 }
 
-engine::encoded!(struct Shared { total, alpha });
+engine::encoded!(struct Shared { total });
 
 impl Shared {
-    /// What one queue may use when that much is used by all.
+    /// What one queue may use by the dynamic threshold when that much is used by all.
     #[inline]
-    pub(crate) fn threshold(self, used: u64) -> u64 {
-        let share = u128::from(self.total.saturating_sub(used)) * u128::from(self.alpha.0) / u128::from(self.alpha.1);
+    pub(crate) fn threshold(self, alpha: (u32, u32), used: u64) -> u64 {
+        let share = u128::from(self.total.saturating_sub(used)) * u128::from(alpha.0) / u128::from(alpha.1);
         u64::try_from(share).unwrap_or(u64::MAX)
     }
 }

@@ -41,10 +41,10 @@ pub(crate) fn plan(spec: &NetworkSpec) -> Result<NetworkPlan, String> {
     for switch in &spec.switches {
         let shared = match &switch.buffer {
             Buffer::Static(_) => None,
-            Buffer::Shared { total, alpha, .. } => Some(Shared { total: total.get(), alpha: *alpha }),
+            Buffer::Shared { total, .. } => Some(Shared { total: total.get() }),
         };
         let output_only = switch.queueing == Queueing::Output;
-        rules.push(kind_rules(spec, rules.len(), u8::MAX));
+        rules.push(kind_rules(spec, rules.len(), u8::MAX, None));
         shared_rules.push(shared.is_some());
         chosen.push(ways.resolve(&switch.egress));
         let crossbar = switch.crossbar.unwrap_or_default();
@@ -72,7 +72,7 @@ pub(crate) fn plan(spec: &NetworkSpec) -> Result<NetworkPlan, String> {
     for adapter in &spec.adapters {
         let credits = matches!(adapter.flow_control, FlowControl::Credits(_));
         let served = adapter.service.is_some() || !adapter.service_changes.is_empty() || credits;
-        rules.push(kind_rules(spec, rules.len(), u8::MAX));
+        rules.push(kind_rules(spec, rules.len(), u8::MAX, None));
         shared_rules.push(false);
         chosen.push(ways.resolve(&adapter.egress));
         adapters.push(AdapterKind { service: adapter.service, served });
@@ -145,17 +145,22 @@ fn egress_plan(groups: &[EgressGroup]) -> EgressPlan {
     EgressPlan { strict, weighted: weighted.collect(), ordered }
 }
 
-/// The rules of the kind at that position of [`NetworkPlan::rules`], with PFC on for those classes.
-fn kind_rules(spec: &NetworkSpec, kind: usize, pfc: u8) -> Vec<Rule> {
+/// The rules of the kind at that position of [`NetworkPlan::rules`], with PFC on for those classes, and with these buffers
+/// instead of its own.
+fn kind_rules(spec: &NetworkSpec, kind: usize, pfc: u8, own: Option<&[ClassBuffer]>) -> Vec<Rule> {
     if let Some(switch) = spec.switches.get(kind) {
-        let (Buffer::Static(buffers) | Buffer::Shared { classes: buffers, .. }) = &switch.buffer;
-        return class_rules(spec, buffers, switch.flow_control, switch.queueing == Queueing::Output, pfc);
+        let (buffers, alpha) = match &switch.buffer {
+            Buffer::Static(buffers) => (buffers, (1, 1)),
+            Buffer::Shared { classes, alpha, .. } => (classes, *alpha),
+        };
+        let output_only = switch.queueing == Queueing::Output;
+        return class_rules(spec, own.unwrap_or(buffers), (switch.flow_control, alpha), output_only, pfc);
     }
     let adapter = &spec.adapters[kind - spec.switches.len()];
     let credits = matches!(adapter.flow_control, FlowControl::Credits(_));
     let served = adapter.service.is_some() || !adapter.service_changes.is_empty() || credits;
     let unlimited = vec![ClassBuffer::UNLIMITED; spec.classes.len()];
-    class_rules(spec, if served { &adapter.buffer } else { &unlimited }, adapter.flow_control, false, pfc)
+    class_rules(spec, if served { &adapter.buffer } else { &unlimited }, (adapter.flow_control, (1, 1)), false, pfc)
 }
 
 /// Ports that differ from their kind get rules and ways of their own; equal ones share them.
@@ -166,9 +171,9 @@ fn set_ports(
     shared: &mut Vec<bool>,
     ways: &mut Ways,
 ) {
-    let mut made: BTreeMap<(u16, u8), u16> = BTreeMap::new();
+    let mut made: Vec<(u16, u8, Option<&[ClassBuffer]>, u16)> = Vec::new();
     let first: BTreeMap<u32, usize> = (0..ports.len()).rev().map(|port| (ports[port].node, port)).collect();
-    for PortSpec { node, port, pfc, egress } in &spec.ports {
+    for PortSpec { node, port, pfc, egress, buffers } in &spec.ports {
         let at = first[&node.0] + usize::from(*port);
         let kind = ports[at].rules;
         if let Some(egress) = egress {
@@ -178,11 +183,18 @@ fn set_ports(
         if matches!(spec.flow_control(NodeId(ports[ports[at].peer as usize].node)), FlowControl::Pfc(_)) {
             ports[at].obeys = *pfc;
         }
-        ports[at].rules = *made.entry((kind, *pfc)).or_insert_with(|| {
-            rules.push(kind_rules(spec, usize::from(kind), *pfc));
-            shared.push(shared[usize::from(kind)]);
-            (rules.len() - 1) as u16
-        });
+        let own = buffers.as_deref();
+        let known = made.iter().find(|(of, classes, other, _)| (*of, *classes, *other) == (kind, *pfc, own));
+        ports[at].rules = match known {
+            Some(&(.., rules)) => rules,
+            None => {
+                rules.push(kind_rules(spec, usize::from(kind), *pfc, own));
+                shared.push(shared[usize::from(kind)]);
+                let number = (rules.len() - 1) as u16;
+                made.push((kind, *pfc, own, number));
+                number
+            }
+        };
     }
 }
 
@@ -191,7 +203,7 @@ fn set_ports(
 fn class_rules(
     spec: &NetworkSpec,
     buffers: &[ClassBuffer],
-    control: FlowControl,
+    (control, alpha): (FlowControl, (u32, u32)),
     output_only: bool,
     pfc: u8,
 ) -> Vec<Rule> {
@@ -239,6 +251,8 @@ fn class_rules(
             xoff: if pauses { small(buffer.xoff) } else { u32::MAX },
             xon: small(buffer.xon),
             headroom: small(buffer.headroom),
+            alpha: buffer.alpha.unwrap_or(alpha),
+            limit: small(buffer.limit),
             frames: buffer.frames,
             unit,
             hold,

@@ -125,6 +125,7 @@ pub fn spread(mut spec: NetworkSpec, layered: &[bool]) -> Result<NetworkSpec, La
     for port in &mut spec.ports {
         port.pfc = spread.mask(port.pfc);
         port.egress.iter_mut().for_each(|of_port| egress(&spread, of_port));
+        port.buffers.iter_mut().for_each(|of_port| *of_port = spread.list(of_port));
     }
     spec.classes = (0_u8..)
         .zip(&spec.classes)
@@ -248,7 +249,7 @@ mod tests {
                 it.acknowledge = acknowledge;
             }));
         }
-        spec.ports.push(PortSpec { node: NodeId(0), port: 0, pfc: 0b011, egress: Some(Egress::Strict) });
+        spec.ports.push(PortSpec { node: NodeId(0), port: 0, pfc: 0b011, egress: Some(Egress::Strict), buffers: None });
         let spec = spread(spec, &[false, true, false]).unwrap();
         assert_eq!((spec.ports[0].pfc, spec.ports[0].egress.as_ref()), (0b0111, Some(&spec.switches[0].egress)));
         let names: Vec<&str> = spec.classes.iter().map(|class| class.name.as_str()).collect();

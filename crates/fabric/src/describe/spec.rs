@@ -271,6 +271,10 @@ pub struct ClassBuffer {
     pub xon: Bytes,
     /// Shared buffer only: room reserved for frames that arrive after XOFF.
     pub headroom: Bytes,
+    /// Shared buffer only: alpha of the class as (numerator, denominator); `None` for that of the buffer.
+    pub alpha: Option<(u32, u32)>,
+    /// Shared buffer only: the most that a queue may use of the shared part, whatever the dynamic threshold.
+    pub limit: Bytes,
     /// Maximum number of frames in an output queue of a lossy class, with the one on the wire, as a second limit.
     pub frames: u32,
 }
@@ -282,6 +286,8 @@ impl ClassBuffer {
         xoff: Bytes::new(u32::MAX as u64 / 2),
         xon: Bytes::new(u32::MAX as u64 / 2),
         headroom: Bytes::ZERO,
+        alpha: None,
+        limit: Bytes::new(u32::MAX as u64 / 2),
         frames: u32::MAX,
     };
 
@@ -344,8 +350,11 @@ impl SwitchSpec {
         let bytes = match &self.buffer {
             Buffer::Shared { total, alpha: (numerator, denominator), classes } => {
                 // One queue alone may use alpha times what it leaves free.
-                let (numerator, denominator) = (u64::from(*numerator), u64::from(*denominator));
-                classes[class].capacity.get() + total.get() * numerator / (numerator + denominator).max(1)
+                let class = &classes[class];
+                let (numerator, denominator) = class.alpha.unwrap_or((*numerator, *denominator));
+                let (numerator, denominator) = (u64::from(numerator), u64::from(denominator));
+                let dynamic = total.get() * numerator / (numerator + denominator).max(1);
+                class.capacity.get() + dynamic.min(class.limit.get())
             }
             Buffer::Static(classes) => match self.flow_control {
                 FlowControl::Pause(_) | FlowControl::Pfc(_) => classes[class].xoff.get(),
@@ -537,6 +546,8 @@ pub struct PortSpec {
     pub pfc: u8,
     /// Scheduling of classes; `None` for that of its kind.
     pub egress: Option<Egress>,
+    /// Buffer of each class at this port of a switch; `None` for those of its kind.
+    pub buffers: Option<Vec<ClassBuffer>>,
 }
 
 /// A change of forwarding tables.

@@ -251,8 +251,32 @@ fn check_ports(spec: &NetworkSpec) -> Vec<BuildError> {
         if let Some(egress) = &port.egress {
             check_egress(egress, spec.classes.len(), &mut wrong);
         }
+        if let Some(buffers) = port.buffers.as_ref().filter(|_| there) {
+            check_port_buffers(spec, port.node, buffers, &mut wrong);
+        }
     }
     wrong.into_iter().map(|reason| BuildError::Network { reason }).collect()
+}
+
+/// Buffers of a port that differ from those of its switch.
+fn check_port_buffers(spec: &NetworkSpec, node: NodeId, buffers: &[ClassBuffer], wrong: &mut Vec<String>) {
+    let kind = spec.kind_of.get(node.0 as usize).map_or(usize::MAX, |&kind| kind as usize);
+    let Some(switch) = spec.switches.get(kind).filter(|_| spec.graph.nodes[node.0 as usize].role == Role::Switch)
+    else {
+        wrong.push(format!(
+            "{} is no switch; only ports of switches have buffers",
+            spec.graph.nodes[node.0 as usize].name
+        ));
+        return;
+    };
+    if !matches!(switch.flow_control, FlowControl::Pause(_) | FlowControl::Pfc(_)) {
+        wrong.push("ports have buffers of their own only with PAUSE or PFC; give all ports the same buffers".into());
+    }
+    let shared = matches!(switch.buffer, Buffer::Shared { .. });
+    check_buffers(spec, buffers, switch.flow_control, shared, wrong);
+    if switch.queueing != Queueing::Output {
+        check_lossy_room(spec, buffers, wrong);
+    }
 }
 
 /// Bytes of telemetry in the frames of a flow.
@@ -515,6 +539,9 @@ fn check_buffers(
     for (number, (class, buffer)) in spec.classes.iter().zip(buffers).enumerate() {
         let name = &class.name;
         let largest = largest_taken(spec, number);
+        if buffer.alpha.is_some_and(|alpha| alpha.0 == 0 || alpha.1 == 0) {
+            wrong.push(format!("class {name}: an alpha of zero; give one above zero"));
+        }
         if buffer.capacity.get() > u64::from(u32::MAX / 2) {
             wrong.push(format!(
                 "class {name}: the buffer exceeds 2 GB; give at most {}",

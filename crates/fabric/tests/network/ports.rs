@@ -16,7 +16,7 @@ fn port_towards(spec: &NetworkSpec, node: &str, peer: &str) -> (NodeId, u16) {
 
 fn set(spec: &mut NetworkSpec, node: &str, peer: &str, pfc: u8, egress: Option<Egress>) {
     let (node, port) = port_towards(spec, node, peer);
-    spec.ports.push(PortSpec { node, port, pfc, egress });
+    spec.ports.push(PortSpec { node, port, pfc, egress, buffers: None });
 }
 
 /// Two hosts behind sw0 and one behind sw1 send to the other host of sw1: sw1 holds back sw0, and sw0 its hosts.
@@ -147,4 +147,74 @@ fn outputs_of_a_switch_share_each_in_its_own_way() {
     let bytes: Vec<f64> = simulation.flows().iter().map(|flow| flow.received_bytes as f64).collect();
     assert!((bytes[0] / bytes[1] - 3.0).abs() < 0.02, "{bytes:?}");
     assert!((bytes[3] / bytes[2] - 4.0).abs() < 0.02, "{bytes:?}");
+}
+
+/// The network of `two_to_one` with a shared memory, and the buffer of its one class.
+fn two_to_one_shared() -> (NetworkSpec, ClassBuffer) {
+    let mut spec = two_to_one();
+    let class = ClassBuffer {
+        capacity: Bytes::new(2_000),
+        xon: Bytes::new(2_000),
+        headroom: Bytes::new(30_000),
+        ..ClassBuffer::UNLIMITED
+    };
+    spec.switches[0].buffer = Buffer::Shared { total: Bytes::new(300_000), alpha: (1, 2), classes: vec![class] };
+    (spec, class)
+}
+
+fn set_buffers(spec: &mut NetworkSpec, node: &str, peer: &str, buffers: Vec<ClassBuffer>) {
+    set(spec, node, peer, u8::MAX, None);
+    spec.ports.last_mut().unwrap().buffers = Some(buffers);
+}
+
+/// A port with too little headroom loses; the same buffer as that of its switch changes nothing, and more headroom neither,
+/// because what is not needed is not used.
+#[test]
+fn a_port_has_headroom_of_its_own() {
+    let (plain, class) = two_to_one_shared();
+    let fingerprint = run(&plain, Span::from_millis(5)).0.fingerprint();
+    for headroom in [30_000, 60_000] {
+        let mut spec = plain.clone();
+        let own = ClassBuffer { headroom: Bytes::new(headroom), ..class };
+        set_buffers(&mut spec, "sw1", "sw0", vec![own]);
+        let (simulation, report) = run(&spec, Span::from_millis(5));
+        assert_eq!((report.outcome, simulation.fingerprint()), (Outcome::Finished, fingerprint));
+    }
+    let mut spec = plain;
+    set_buffers(&mut spec, "sw1", "sw0", vec![ClassBuffer { headroom: Bytes::new(1_500), ..class }]);
+    let lost = loss(run(&spec, Span::from_millis(5)).1);
+    assert_eq!((lost.node.as_str(), lost.sender.as_str(), lost.pauses), ("sw1", "sw0", true));
+}
+
+#[test]
+fn buffers_of_ports_are_refused_where_they_have_no_place() {
+    let (plain, class) = two_to_one_shared();
+    let refused = |node: &str, peer: &str, buffers: Vec<ClassBuffer>, words: &str| {
+        let mut spec = plain.clone();
+        set_buffers(&mut spec, node, peer, buffers);
+        let errors = fabric::Simulation::build(&spec, &fabric::BuildOptions::default()).map(drop).unwrap_err();
+        assert!(errors.to_string().contains(words), "{errors}");
+    };
+    refused("h0", "sw0", vec![class], "h0 is no switch");
+    refused("sw0", "h0", vec![class, class], "give one buffer per class");
+    refused("sw0", "h0", vec![ClassBuffer { alpha: Some((0, 1)), ..class }], "an alpha of zero");
+}
+
+/// Ten frames at once for one output of a shared memory of 40 kB: alpha of the class and its static limit decide how many
+/// find room. With alpha 1/4 a queue of q fits if q <= (40 - q) / 4, so q <= 8; with 1 all fit.
+#[test]
+fn a_class_has_an_alpha_and_a_limit_of_its_own() {
+    let none = ClassBuffer::UNLIMITED.limit;
+    for (alpha, limit, fit) in
+        [(None, none, 10), (Some((1, 4)), none, 8), (None, Bytes::new(3_000), 3), (Some((1, 4)), Bytes::new(9_000), 8)]
+    {
+        let graph = topology::single_switch(11, link(10, Span::from_nanos(10))).unwrap();
+        let class = ClassBuffer { alpha, limit, ..ClassBuffer::drop_tail(Bytes::ZERO) };
+        let mut spec = network(graph, switch(class, FlowControl::None), lossy());
+        spec.switches[0].buffer = Buffer::Shared { total: Bytes::new(40_000), alpha: (1, 1), classes: vec![class] };
+        let frame = |from| fabric::workload::FlowSpec { size: Some(Bytes::new(1000)), ..greedy(from, 0, 1000) };
+        spec.flows = (1..11).map(frame).collect();
+        let totals = run(&spec, Span::from_micros(100)).0.totals();
+        assert_eq!((totals.delivered_frames, totals.dropped_frames), (fit, 10 - fit), "{alpha:?}, {limit}");
+    }
 }

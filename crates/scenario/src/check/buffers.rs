@@ -21,7 +21,13 @@ struct Receiver<'a> {
     control: FlowControl,
     buffers: &'a [ClassBuffer],
     shared: bool,
+    /// Classes with PFC; bit n is class n.
+    pfc: u8,
 }
+
+/// What ports have in common: of a host or not, their kind, the classes with PFC and the buffers that differ from those of
+/// the kind, as a position in [`own_buffers`].
+type Alike = (bool, u32, u8, usize);
 
 pub(super) fn check(plan: &Plan, findings: &mut Findings) {
     let mut largest = largest_frames(&plan.spec.flows, plan.spec.classes.len());
@@ -34,8 +40,9 @@ pub(super) fn check(plan: &Plan, findings: &mut Findings) {
             *known = point.notice_size.max(*known);
         }
     }
-    for ((role, kind), links) in links(plan) {
-        let Some(receiver) = receiver(plan, role, kind) else { continue };
+    let own = own_buffers(plan);
+    for (alike, links) in links(plan, &own) {
+        let Some(receiver) = receiver(plan, alike, &own) else { continue };
         thresholds(plan, &receiver, &largest, findings);
         for ((rate, latency, header), alike) in links {
             let example = plan.spec.graph.nodes[alike.example.0 as usize].name.as_str();
@@ -81,17 +88,39 @@ impl Port<'_> {
 }
 
 /// Number of ports with a cable, a node that has it, and whether one of them damages frames.
-struct Alike {
+struct Cables {
     ports: u64,
     example: NodeId,
     errors: bool,
 }
 
-type Links = BTreeMap<(Rate, Span, Span), Alike>;
+type Links = BTreeMap<(Rate, Span, Span), Cables>;
 
-/// Returns the distinct cables of every kind of device.
-fn links(plan: &Plan) -> BTreeMap<(bool, u32), Links> {
-    let mut links: BTreeMap<(bool, u32), Links> = BTreeMap::new();
+/// Returns the distinct buffers of ports that differ from those of their kind.
+fn own_buffers(plan: &Plan) -> Vec<&[ClassBuffer]> {
+    let mut distinct: Vec<&[ClassBuffer]> = Vec::new();
+    for buffers in plan.spec.ports.iter().filter_map(|port| port.buffers.as_deref()) {
+        if !distinct.contains(&buffers) {
+            distinct.push(buffers);
+        }
+    }
+    distinct
+}
+
+/// Returns the distinct cables of every kind of port.
+fn links(plan: &Plan, own: &[&[ClassBuffer]]) -> BTreeMap<Alike, Links> {
+    let mut links: BTreeMap<Alike, Links> = BTreeMap::new();
+    let apart: BTreeMap<(NodeId, u16), (u8, usize)> = plan
+        .spec
+        .ports
+        .iter()
+        .map(|port| {
+            let buffers = port.buffers.as_deref();
+            let number = buffers.and_then(|buffers| own.iter().position(|known| *known == buffers));
+            ((port.node, port.port), (port.pfc, number.map_or(0, |number| number + 1)))
+        })
+        .collect();
+    let mut next = vec![0_u16; plan.spec.graph.nodes.len()];
     let header = |(node, kind): (&Node, &u32)| match plan.spec.switches.get(*kind as usize).map(|it| it.forwarding) {
         Some(Forwarding::CutThrough { header_delay }) if node.role == Role::Switch => header_delay,
         _ => Span::ZERO,
@@ -101,9 +130,13 @@ fn links(plan: &Plan) -> BTreeMap<(bool, u32), Links> {
     for (cable, header) in graph.cables.iter().zip(header_delays(graph, &headers)) {
         for end in [cable.a, cable.b] {
             let node = end.0 as usize;
-            let key = (plan.spec.graph.nodes[node].role == Role::Host, plan.spec.kind_of[node]);
+            // Ports are numbered in the order of the cables.
+            let number = next[node];
+            next[node] += 1;
+            let (pfc, buffers) = apart.get(&(end, number)).copied().unwrap_or((u8::MAX, 0));
+            let key = (plan.spec.graph.nodes[node].role == Role::Host, plan.spec.kind_of[node], pfc, buffers);
             let cables = links.entry(key).or_default().entry((cable.link.rate, cable.link.latency, header));
-            let alike = cables.or_insert(Alike { ports: 0, example: end, errors: false });
+            let alike = cables.or_insert(Cables { ports: 0, example: end, errors: false });
             alike.ports += 1;
             alike.errors |= cable.link.bit_error_rate > 0.0;
         }
@@ -111,7 +144,8 @@ fn links(plan: &Plan) -> BTreeMap<(bool, u32), Links> {
     links
 }
 
-fn receiver(plan: &Plan, host: bool, kind: u32) -> Option<Receiver<'_>> {
+fn receiver<'a>(plan: &'a Plan, alike: Alike, own: &[&'a [ClassBuffer]]) -> Option<Receiver<'a>> {
+    let (host, kind, pfc, number) = alike;
     if host {
         let adapter = plan.spec.adapters.get(kind as usize)?;
         // Without a buffer it consumes at once.
@@ -121,14 +155,16 @@ fn receiver(plan: &Plan, host: bool, kind: u32) -> Option<Receiver<'_>> {
             control: adapter.flow_control,
             buffers: &adapter.buffer,
             shared: false,
+            pfc,
         })
     } else {
         let switch = plan.spec.switches.get(kind as usize)?;
         let (buffers, shared) = match &switch.buffer {
-            Buffer::Static(buffers) => (buffers, false),
-            Buffer::Shared { classes, .. } => (classes, true),
+            Buffer::Static(buffers) => (buffers.as_slice(), false),
+            Buffer::Shared { classes, .. } => (classes.as_slice(), true),
         };
-        Some(Receiver { section: format!("switches[{kind}]"), control: switch.flow_control, buffers, shared })
+        let buffers = number.checked_sub(1).and_then(|number| own.get(number)).copied().unwrap_or(buffers);
+        Some(Receiver { section: format!("switches[{kind}]"), control: switch.flow_control, buffers, shared, pfc })
     }
 }
 
@@ -144,7 +180,8 @@ fn room_after_xoff(
     let whole_link = matches!(receiver.control, FlowControl::Pause(_));
     for (class, (spec, buffer)) in plan.spec.classes.iter().zip(receiver.buffers).enumerate() {
         // A PAUSE stops all classes together, and they share the room of the first.
-        if !spec.lossless || (whole_link && class > 0) {
+        let paused = spec.lossless && (whole_link || receiver.pfc >> class & 1 == 1);
+        if !paused || (whole_link && class > 0) {
             continue;
         }
         let frame = if whole_link { reverse } else { largest.get(class).copied().unwrap_or_default() };

@@ -107,6 +107,20 @@ pub(super) fn switch_buffers() -> Section {
             )
             .only("flow_control", CONTROLLED)
             .only("buffer", shared),
+            key(
+                "alpha",
+                Kind::Ratio,
+                Default::Absent("the alpha of the switch"),
+                "Dynamic threshold of these classes: one queue may use this fraction of the free memory.",
+            )
+            .only("buffer", shared),
+            key(
+                "limit",
+                Kind::size(0, LARGEST_BUFFER),
+                Default::Absent("the dynamic threshold alone"),
+                "Static threshold: the most that one queue may use of the shared pool.",
+            )
+            .only("buffer", shared),
         ],
     }
 }

@@ -177,6 +177,12 @@ pub(super) fn switches() -> Section {
         ),
         vl_arbitration(),
         key(
+            "ports",
+            Kind::Tables(Box::new(ports())),
+            Default::Absent("all ports of a switch are alike"),
+            "Ports that differ from their switch. If several entries match a port, the last one applies.",
+        ),
+        key(
             "congestion_point",
             Kind::Table(Box::new(congestion_point())),
             Default::Absent("as in [congestion_point]"),
@@ -383,6 +389,35 @@ fn pause() -> Section {
                 "Classes that PAUSE stops.",
             )
             .only("flow_control", &["pause"]),
+        ],
+    }
+}
+
+fn ports() -> Section {
+    Section {
+        about: "Settings of some ports of a switch, by the nodes at the other end of their links.",
+        keys: vec![
+            key("neighbours", Kind::Names, Default::Required, "The nodes at the other end."),
+            key(
+                "without_pfc",
+                Kind::Names,
+                Default::Absent("PFC is on for all lossless classes"),
+                "Lossless classes whose PFC is off at these ports: they neither send nor obey pauses of them.",
+            )
+            .only("flow_control", &["pfc"]),
+            key(
+                "buffers",
+                Kind::Tables(Box::new(switch_buffers())),
+                Default::Absent("those of the switch"),
+                "Buffer sizes and thresholds. Classes without an entry have those of the switch.",
+            )
+            .only("flow_control", CONTROLLED),
+            key(
+                "egress",
+                Kind::Tables(Box::new(egress())),
+                Default::Absent("that of the switch"),
+                "Scheduling groups of classes (ETS).",
+            ),
         ],
     }
 }

@@ -21,6 +21,17 @@ pub(crate) struct Rules<'a> {
     pub(crate) headers: Vec<Span>,
 }
 
+/// The cables over which a device receives.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Reach<'a> {
+    /// What is wrong with the names of the devices has been said.
+    Unknown,
+    /// All cables of these nodes.
+    Nodes(&'a [u32]),
+    /// These cables.
+    Cables(&'a [u32]),
+}
+
 /// Flow control of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Treatment {
@@ -58,16 +69,24 @@ impl<'a> Rules<'a> {
         Rules { graph, classes, class_names, overhead, largest: largest_frames(flows, classes.len()), headers }
     }
 
-    /// Returns the headroom of the cable of those nodes that requires the most above a threshold, for frames of that
-    /// length.
-    fn worst(&self, nodes: &[u32], largest: Bytes, response: Span) -> Option<Breakdown> {
-        let mut mine = vec![false; self.graph.nodes.len()];
-        nodes.iter().for_each(|&node| mine[node as usize] = true);
-        let touches = |a: u32, b: u32| mine[a as usize] || mine[b as usize];
+    /// Returns the headroom of the cable that requires the most above a threshold, for frames of that length.
+    fn worst(&self, reach: Reach<'_>, largest: Bytes, response: Span) -> Option<Breakdown> {
+        let mut mine = vec![false; self.graph.cables.len()];
+        match reach {
+            Reach::Unknown => return None,
+            Reach::Cables(cables) => cables.iter().for_each(|&cable| mine[cable as usize] = true),
+            Reach::Nodes(nodes) => {
+                let mut there = vec![false; self.graph.nodes.len()];
+                nodes.iter().for_each(|&node| there[node as usize] = true);
+                for (mine, cable) in mine.iter_mut().zip(&self.graph.cables) {
+                    *mine = there[cable.a.0 as usize] || there[cable.b.0 as usize];
+                }
+            }
+        }
         let headers = header_delays(self.graph, &self.headers);
         let mut links: Vec<(units::Rate, Span, Span)> = Vec::new();
-        let cables = self.graph.cables.iter().zip(headers);
-        for (cable, header) in cables.filter(|(cable, _)| touches(cable.a.0, cable.b.0)) {
+        let cables = self.graph.cables.iter().zip(headers).zip(mine);
+        for (cable, header) in cables.filter(|(_, mine)| *mine).map(|(cable, _)| cable) {
             let link = (cable.link.rate, cable.link.latency, header);
             if links.last() != Some(&link) {
                 links.push(link);
@@ -96,19 +115,69 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// Returns one buffer per class from the entries of a device. `nodes` are the devices of this kind; `None` if they
-    /// are unknown, so that their cables cannot be checked.
+    /// Returns one buffer per class from the entries of a device.
     pub(crate) fn buffers(
         &self,
         gathered: &mut Gathered<'_>,
         device: &Node,
         control: FlowControl,
         shared: bool,
-        nodes: Option<&[u32]>,
+        reach: Reach<'_>,
     ) -> Option<Vec<ClassBuffer>> {
+        // An entry whose classes are misspelt may have been meant for a class without one.
+        let of_class = self.entries(gathered, device, device, control)?;
+        let mut complete = true;
+        let mut buffers = Vec::new();
+        for (class, entry) in of_class.into_iter().enumerate() {
+            let Some(entry) = entry else {
+                let name = &self.classes[class].name;
+                let help = "add an entry of `buffers` for it, or one without `classes` for all classes";
+                gathered.refuse(device.place_of("buffers"), format!("class `{name}` has no buffer"), help);
+                complete = false;
+                continue;
+            };
+            match self.buffer(gathered, entry, control, shared, reach, class) {
+                Some(buffer) => buffers.push(buffer),
+                None => complete = false,
+            }
+        }
+        complete.then_some(buffers)
+    }
+
+    /// Returns the buffers of ports over these cables: those of their switch, with the entries of `ports` instead.
+    pub(crate) fn port_buffers(
+        &self,
+        gathered: &mut Gathered<'_>,
+        (device, ports): (&Node, &Node),
+        control: FlowControl,
+        of_switch: &[ClassBuffer],
+        cables: &[u32],
+    ) -> Option<Vec<ClassBuffer>> {
+        let shared = device.text("buffer")? == "shared";
+        let entries = self.entries(gathered, device, ports, control)?;
+        let mut buffers = of_switch.to_vec();
+        let mut good = true;
+        for (class, entry) in entries.into_iter().enumerate() {
+            let Some(entry) = entry else { continue };
+            match self.buffer(gathered, entry, control, shared, Reach::Cables(cables), class) {
+                Some(buffer) => buffers[class] = buffer,
+                None => good = false,
+            }
+        }
+        good.then_some(buffers)
+    }
+
+    /// Returns for each class the last of a holder's entries that names it; `None` if one of them is wrong.
+    fn entries<'n>(
+        &self,
+        gathered: &mut Gathered<'_>,
+        device: &Node,
+        holder: &'n Node,
+        control: FlowControl,
+    ) -> Option<Vec<Option<&'n Node>>> {
         let mut of_class: Vec<Option<&Node>> = vec![None; self.classes.len()];
         let mut good = true;
-        for entry in device.tables("buffers") {
+        for entry in holder.tables("buffers") {
             let names = entry.names("classes").unwrap_or_default();
             let Some(classes) = self.class_names.select(gathered, &names, entry.place_of("classes")) else {
                 good = false;
@@ -134,25 +203,7 @@ impl<'a> Rules<'a> {
                 }
             }
         }
-        let mut buffers = Vec::new();
-        for (class, entry) in of_class.into_iter().enumerate() {
-            let Some(entry) = entry else {
-                // An entry whose classes are misspelt may have been meant for this one.
-                if !good {
-                    continue;
-                }
-                let name = &self.classes[class].name;
-                let help = "add an entry of `buffers` for it, or one without `classes` for all classes";
-                gathered.refuse(device.place_of("buffers"), format!("class `{name}` has no buffer"), help);
-                good = false;
-                continue;
-            };
-            match self.buffer(gathered, entry, control, shared, nodes, class) {
-                Some(buffer) => buffers.push(buffer),
-                None => good = false,
-            }
-        }
-        good.then_some(buffers)
+        good.then_some(of_class)
     }
 
     /// Refuses a size in a measure that no class of an entry has: credits may be worth a frame, and lossy classes have
@@ -186,11 +237,17 @@ impl<'a> Rules<'a> {
         entry: &Node,
         control: FlowControl,
         shared: bool,
-        nodes: Option<&[u32]>,
+        reach: Reach<'_>,
         class: usize,
     ) -> Option<ClassBuffer> {
         let treatment = self.treatment(class, control);
         let capacity = self.capacity(gathered, entry, control, class)?;
+        // Of a shared buffer.
+        let part = |buffer: ClassBuffer| ClassBuffer {
+            alpha: entry.ratio("alpha"),
+            limit: entry.size("limit").unwrap_or(buffer.limit),
+            ..buffer
+        };
         let frames = match entry.count("frames").filter(|_| !matches!(control, FlowControl::Credits(_))) {
             Some(frames) => u32::try_from(frames).unwrap_or(u32::MAX),
             None => u32::MAX,
@@ -202,8 +259,7 @@ impl<'a> Rules<'a> {
             return None;
         }
         if treatment != Treatment::Paused {
-            let buffer = ClassBuffer { frames, ..ClassBuffer::drop_tail(capacity) };
-            return Some(if shared { ClassBuffer { headroom: Bytes::ZERO, ..buffer } } else { buffer });
+            return Some(ClassBuffer { frames, ..part(ClassBuffer::drop_tail(capacity)) });
         }
         let response = match control {
             FlowControl::Pause(pause) | FlowControl::Pfc(pause) => pause.longest_response(),
@@ -216,9 +272,9 @@ impl<'a> Rules<'a> {
         };
         let largest = largest.unwrap_or_default();
         let hysteresis = Bytes::new(largest.get() * 2);
-        let worst = self.worst(nodes.unwrap_or_default(), largest, response);
+        let worst = self.worst(reach, largest, response);
         // What is wrong with `match` has been said; thresholds would be computed for no cable.
-        if nodes.is_none() && !(entry.given("xoff") || shared) {
+        if matches!(reach, Reach::Unknown) && !(entry.given("xoff") || shared) {
             return None;
         }
         if shared {
@@ -231,7 +287,7 @@ impl<'a> Rules<'a> {
                 gathered.computed(&entry.path, "xon", format!("\"{hysteresis}\""));
                 hysteresis
             });
-            return Some(ClassBuffer { capacity, xon, headroom, ..ClassBuffer::UNLIMITED });
+            return Some(part(ClassBuffer { capacity, xon, headroom, ..ClassBuffer::UNLIMITED }));
         }
         let xoff = match entry.size("xoff") {
             Some(xoff) => xoff,

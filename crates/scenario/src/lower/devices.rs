@@ -1,6 +1,6 @@
 //! Conversion of `[[classes]]`, `[[switches]]` and `[[adapters]]` to the fabric's kinds.
 
-use super::buffers::Rules;
+use super::buffers::{Reach, Rules};
 use super::dcb::{MAKE_ALL, quanta};
 use super::names::Names;
 use crate::problem::Problem;
@@ -165,7 +165,7 @@ fn switch(
         gathered.refuse(node.place_of("buffer"), message, "choose buffer = \"static\" or flow_control = \"pfc\"");
         return None;
     }
-    let buffers = rules.buffers(gathered, node, flow_control, shared, members)?;
+    let buffers = rules.buffers(gathered, node, flow_control, shared, reach(members))?;
     let buffer = if shared {
         Buffer::Shared { total: node.size("shared_size")?, alpha: node.ratio("alpha")?, classes: buffers }
     } else {
@@ -181,6 +181,11 @@ fn switch(
     let congestion_point = congestion_point(gathered, node, rules, point)?;
     let egress = egress?;
     Some(SwitchSpec { queueing, buffer, flow_control, crossbar, egress, forwarding, pipeline, order, congestion_point })
+}
+
+/// The cables of the devices of a kind, if these are known.
+fn reach(members: Option<&[u32]>) -> Reach<'_> {
+    members.map_or(Reach::Unknown, Reach::Nodes)
 }
 
 fn forwarding(node: &Node) -> Option<Forwarding> {
@@ -281,7 +286,7 @@ fn adapter(
             gathered.refuse(node.place, "an adapter with limited `service` needs a receive buffer", help);
             return None;
         }
-        buffer = rules.buffers(gathered, node, flow_control, false, members)?;
+        buffer = rules.buffers(gathered, node, flow_control, false, reach(members))?;
     } else if node.given("buffers") {
         let help = "remove them, or limit `service`";
         gathered.refuse(
@@ -349,7 +354,7 @@ fn pause(gathered: &mut Gathered<'_>, node: &Node, rules: &Rules<'_>) -> Option<
     Some(PauseSpec { quanta, refresh_before, response, response_jitter, holds })
 }
 
-fn class_bits(
+pub(super) fn class_bits(
     gathered: &mut Gathered<'_>,
     rules: &Rules<'_>,
     names: &[(String, super::super::Place)],
@@ -401,7 +406,7 @@ fn percentages(gathered: &mut Gathered<'_>, node: &Node, entries: &[Node]) -> Op
     Some(all)
 }
 
-fn egress(gathered: &mut Gathered<'_>, node: &Node, rules: &Rules<'_>) -> Option<Egress> {
+pub(super) fn egress(gathered: &mut Gathered<'_>, node: &Node, rules: &Rules<'_>) -> Option<Egress> {
     if node.given("vl_arbitration") {
         return vl_arbitration(gathered, node, rules).map(Egress::Tables);
     }

@@ -14,6 +14,7 @@ mod listed;
 pub(crate) mod names;
 pub(crate) mod network;
 mod points;
+mod ports;
 pub(crate) mod reconverge;
 mod routes;
 pub(crate) mod settings;
@@ -139,14 +140,15 @@ pub(crate) fn plan(
             kind_of[node] = kind;
         }
     }
+    let Some(mut ports) = ports::ports(gathered, root, &rules, &switches) else { return (None, origins) };
     let (mut switches, mut adapters) = (switches.kinds, adapters.kinds);
-    let mut ports = Vec::new();
     if let Some(applied) = &applied {
         let frames = largest_frames(&traffic.flows, classes.len()).into_iter().max().unwrap_or(Bytes::ZERO);
         let turn = frames + network.overhead;
         let shared = applied.share(gathered, root, &network.graph, &kind_of, turn, (&mut switches, &mut adapters));
         let Some(apart) = shared else { return (None, origins) };
-        ports = apart;
+        let Some(both) = ports::merged(gathered, root, ports, apart) else { return (None, origins) };
+        ports = both;
     }
     let spec = NetworkSpec {
         routes: network.routes,

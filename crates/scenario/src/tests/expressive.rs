@@ -402,3 +402,38 @@ fn presets_are_defaults_that_keys_which_are_given_replace() {
     let unknown = wrong(&["protocol.preset=run-3"]);
     assert!(unknown.contains("run-3") && unknown.contains("run-1"), "{unknown}");
 }
+
+#[test]
+fn ports_of_a_switch_differ() {
+    let switches = r#"
+[[switches]]
+buffer = "shared"
+shared_size = "1MB"
+alpha = "1/4"
+buffers = [
+    { capacity = "3KB", xon = "2KB", headroom = "40KB" },
+    { classes = "kept", alpha = "1/8", limit = "200KB", xon = "2KB", headroom = "50KB" },
+]
+[[switches.ports]]
+neighbours = "h*"
+without_pfc = "kept"
+[[switches.ports]]
+neighbours = "h1"
+buffers = { classes = "kept", headroom = "70KB", xon = "1KB" }
+"#;
+    let plan = plan(&format!("{NODES}{switches}{REST}"));
+    let Buffer::Shared { classes, .. } = &plan.spec.switches[0].buffer else { panic!("shared") };
+    let kept = plan.spec.classes.iter().position(|class| class.name == "kept").expect("a class");
+    assert_eq!((classes[kept].alpha, classes[kept].limit), (Some((1, 8)), Bytes::new(200_000)));
+    assert_eq!((classes[1 - kept].alpha, classes[kept].headroom), (None, Bytes::new(50_000)));
+    let ports = plan.spec.graph.ports();
+    let peer = |port: &fabric::spec::PortSpec| {
+        let end = ports[port.node.0 as usize][usize::from(port.port)];
+        plan.spec.graph.nodes[end.peer.0 as usize].name.as_str()
+    };
+    assert!(plan.spec.ports.iter().all(|port| port.pfc == !(1 << kept)));
+    let own: Vec<_> = plan.spec.ports.iter().filter_map(|port| Some((peer(port), port.buffers.as_ref()?))).collect();
+    let [("h1", buffers)] = own.as_slice() else { panic!("{own:?}") };
+    assert_eq!((buffers[kept].headroom, buffers[kept].alpha), (Bytes::new(70_000), None));
+    assert_eq!(buffers[1 - kept], classes[1 - kept]);
+}

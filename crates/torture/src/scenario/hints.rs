@@ -44,7 +44,11 @@ pub fn given(path: &str, world: &World, random: &mut Random) -> Option<bool> {
         "switches.vl_arbitration" | "adapters.vl_arbitration" | "switches.egress" | "adapters.egress" => {
             random.percent(12)
         }
-        "switches.buffers.capacity" | "adapters.buffers.capacity" => random.percent(97),
+        "switches.ports" => random.percent(15),
+        "switches.ports.egress" => random.percent(12),
+        "switches.buffers.capacity" | "adapters.buffers.capacity" | "switches.ports.buffers.capacity" => {
+            random.percent(97)
+        }
         "network.routes.via" => !world.wanted.contains_key("network.routes.ports"),
         "network.routes.ports" | "network.reroutes.routes.ports" => false,
         "network.reroutes.routes.via" => !world.wanted.contains_key("network.reroutes.routes.ports"),
@@ -96,7 +100,7 @@ pub fn count(path: &str, world: &World, random: &mut Random) -> usize {
         "network.nodes" => 2,
         "network.links" => world.written_out as usize,
         "network.routes" => world.hops.len().max(1),
-        "switches.egress" | "adapters.egress" => world.classes.len(),
+        "switches.egress" | "adapters.egress" | "switches.ports.egress" => world.classes.len(),
         "switches" | "adapters" => 1 + random.index(2),
         "dcb.ets" => 1 + random.index(2),
         "workloads.flows" if wants_waiting(world) => 2,
@@ -198,13 +202,22 @@ fn devices(path: &str, section: &str, world: &mut World, random: &mut Random) ->
         "switches.output_buffer" => quoted(random.of(&["10KB", "20KB", "66KB"])),
         "switches.shared_size" => quoted(random.of(&["30KB", "100KB", "400KB"])),
         "switches.header_delay" | "switches.pipeline" => quoted(random.of(&["0s", "20ns", "100ns", "350ns"])),
-        "switches.buffers.capacity" | "adapters.buffers.capacity" => {
+        "switches.buffers.capacity" | "switches.ports.buffers.capacity" | "adapters.buffers.capacity" => {
             quoted(random.of(&["10KB", "66KB", "120KB", "300KB", "300KB", "1MB"]))
         }
-        "switches.buffers.xoff" | "adapters.buffers.xoff" => quoted(random.of(&["5KB", "20KB", "40KB"])),
-        "switches.buffers.xon" | "adapters.buffers.xon" => quoted(random.of(&["0B", "2KB", "5KB"])),
-        "switches.buffers.headroom" => quoted(random.of(&["20KB", "100KB"])),
-        "switches.buffers.frames" | "adapters.buffers.frames" => (1 + random.below(9)).to_string(),
+        "switches.buffers.xoff" | "switches.ports.buffers.xoff" | "adapters.buffers.xoff" => {
+            quoted(random.of(&["5KB", "20KB", "40KB"]))
+        }
+        "switches.buffers.xon" | "switches.ports.buffers.xon" | "adapters.buffers.xon" => {
+            quoted(random.of(&["0B", "2KB", "5KB"]))
+        }
+        "switches.buffers.limit" | "switches.ports.buffers.limit" => quoted(random.of(&["20KB", "100KB", "1MB"])),
+        "switches.ports.neighbours" => quoted("*"),
+        "switches.ports.without_pfc" => class(world, random),
+        "switches.buffers.headroom" | "switches.ports.buffers.headroom" => quoted(random.of(&["20KB", "100KB"])),
+        "switches.buffers.frames" | "switches.ports.buffers.frames" | "adapters.buffers.frames" => {
+            (1 + random.below(9)).to_string()
+        }
         "adapters.service" | "adapters.service_changes.rate" => quoted(random.of(&["500Mb/s", "4Gb/s", "9Gb/s"])),
         "switches.notice_class" | "switches.trim_class" => class(world, random),
         "switches.congestion_point.name" if trims(world) => quoted("trim"),
@@ -212,20 +225,22 @@ fn devices(path: &str, section: &str, world: &mut World, random: &mut Random) ->
         "switches.pause.refresh_before" | "adapters.pause.refresh_before" => {
             random.of(&["0", "100", "300"]).to_string()
         }
-        "switches.pause.holds" | "adapters.pause.holds" | "switches.buffers.classes" | "adapters.buffers.classes" => {
-            some_names(&world.classes.clone(), random)
-        }
+        "switches.pause.holds"
+        | "adapters.pause.holds"
+        | "switches.buffers.classes"
+        | "switches.ports.buffers.classes"
+        | "adapters.buffers.classes" => some_names(&world.classes.clone(), random),
         path if section.ends_with("pause") && path.contains("response") => quoted(random.of(&["0s", "100ns", "1us"])),
         path if section.ends_with("credits") && path.ends_with("block") => quoted(random.of(&["1B", "64B", "100B"])),
         path if section.ends_with("credits") && path.ends_with("refresh") => quoted(random.of(&["1us", "10us"])),
         path if section.ends_with("credits") && path.ends_with("delay") => quoted(random.of(&["1ns", "300ns"])),
-        "switches.egress.classes" | "adapters.egress.classes" => {
+        "switches.egress.classes" | "adapters.egress.classes" | "switches.ports.egress.classes" => {
             if world.index == 0 {
                 world.sharing = random.below(3);
             }
             quoted(&world.classes[world.index % world.classes.len()])
         }
-        "switches.egress.share" | "adapters.egress.share" => match world.sharing {
+        "switches.egress.share" | "adapters.egress.share" | "switches.ports.egress.share" => match world.sharing {
             0 => quoted("weighted"),
             1 => {
                 let count = world.classes.len();

@@ -24,7 +24,7 @@ impl<P: Probe> Network<P> {
         let stopped = self.ports[p as usize].stopped >> rule.account & 1 == 1;
         let before = (lane.held - lane.headroom).saturating_sub(rule.capacity);
         let after = (lane.held - lane.headroom + len).saturating_sub(rule.capacity);
-        if !stopped && (after == 0 || u64::from(after) <= shared.threshold(state.shared_used)) {
+        if !stopped && (after == 0 || u64::from(after) <= rule.threshold(shared, state.shared_used)) {
             state.shared_used += u64::from(after - before);
         } else if lane.headroom + len <= rule.headroom {
             lane.headroom += len;
@@ -56,7 +56,7 @@ impl<P: Probe> Network<P> {
         lane.held -= len;
         let after = (lane.held - lane.headroom).saturating_sub(rule.capacity);
         state.shared_used -= u64::from(before - after);
-        let quiet = u64::from(after) + u64::from(rule.xon) <= shared.threshold(state.shared_used) || after == 0;
+        let quiet = u64::from(after) + u64::from(rule.xon) <= rule.threshold(shared, state.shared_used) || after == 0;
         if self.ports[p as usize].stopped >> rule.account & 1 == 1 && lane.headroom == 0 && quiet {
             self.go(now, p, class, ctx);
         }
@@ -82,7 +82,7 @@ impl<P: Probe> Network<P> {
             return u64::from(occupied) + u64::from(len) <= u64::from(guaranteed);
         };
         let (before, after) = (occupied.saturating_sub(guaranteed), (occupied + len).saturating_sub(guaranteed));
-        let fits = after == 0 || u64::from(after) <= shared.threshold(state.shared_used);
+        let fits = after == 0 || u64::from(after) <= rule.threshold(shared, state.shared_used);
         if fits {
             state.shared_used += u64::from(after - before);
         }

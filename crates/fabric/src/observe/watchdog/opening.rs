@@ -30,12 +30,14 @@ pub(super) enum Opening {
         /// XON lies so far below the threshold.
         below: u32,
         shared: Shared,
+        alpha: (u32, u32),
+        limit: u32,
     },
 }
 
 engine::encoded!(enum Opening {
     0 = AtMost(most),
-    1 = Shared { outside, guaranteed, below, shared },
+    1 = Shared { outside, guaranteed, below, shared, alpha, limit },
     2 = Credits { capacity, least, ajar },
 });
 
@@ -50,9 +52,10 @@ impl Opening {
         match self {
             Opening::AtMost(most) => remains <= most,
             Opening::Credits { .. } => self.takes(remains, 0),
-            Opening::Shared { outside, guaranteed, below, shared } => {
+            Opening::Shared { outside, guaranteed, below, shared, alpha, limit } => {
                 let after = u64::from(remains.saturating_sub(guaranteed));
-                remains <= outside && (after == 0 || after + u64::from(below) <= shared.threshold(after))
+                let threshold = shared.threshold(alpha, after).min(u64::from(limit));
+                remains <= outside && (after == 0 || after + u64::from(below) <= threshold)
             }
         }
     }

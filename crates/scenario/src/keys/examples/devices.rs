@@ -82,6 +82,18 @@ egress = [
 ]"#,
     ),
     (
+        "switches.ports",
+        r#"[[switches]]
+flow_control = "pfc"
+buffer = "shared"
+shared_size = "2MB"
+buffers = { headroom = "20KB" }
+
+[[switches.ports]] # longer cables need more headroom
+neighbours = "h1"
+buffers = { headroom = "100KB" }"#,
+    ),
+    (
         "switches.vl_arbitration",
         r#"[[classes]]
 name = "VL0"
