@@ -68,8 +68,8 @@ mod value;
 mod variants;
 
 pub use check::{
-    FairPhase, FairShare, Finding, Severity, check, each_fair_phase, fair_phases, fair_phases_of_run, fair_shares,
-    flow_paths,
+    FairPhase, FairShare, Finding, Severity, check, check_routes, each_fair_phase, fair_phases, fair_phases_of_run,
+    fair_shares, flow_paths,
 };
 pub use expect::{Across, Comparison, Expectation, Expected, Statistic, Subjects, Window};
 pub use figure::{Cell, ChartKind, ChartWish, ChoiceOption, Figure, Group, OpenChoice, Shape, Trend, VARIANT, Within};

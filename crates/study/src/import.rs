@@ -40,7 +40,7 @@ pub enum ImportError {
 /// Where to write a scenario.
 #[derive(Clone, Copy, Debug)]
 pub struct Target<'a> {
-    /// The scenario; its flows are beside it, in a file of the same name that ends in `.flows.csv`.
+    /// The scenario; its flows, if it has a list of them, are beside it, in a file of the same name that ends in `.flows.csv`.
     pub file: &'a Path,
     /// Whether existing files are replaced.
     pub overwrite: bool,
@@ -54,7 +54,7 @@ impl Target<'_> {
     }
 
     /// Names of the scenario and of the file of flows.
-    fn names(&self) -> Result<(String, String), ImportError> {
+    pub(crate) fn names(&self) -> Result<(String, String), ImportError> {
         let text = |path: &Path| path.file_name().and_then(|name| name.to_str()).map(str::to_owned);
         let stem = self.file.file_stem().and_then(|stem| stem.to_str()).map(str::to_owned);
         let is_toml = self.file.extension().is_some_and(|extension| extension == "toml");
@@ -66,19 +66,19 @@ impl Target<'_> {
 }
 
 /// A file that was read.
-struct Opened {
+pub(crate) struct Opened {
     name: String,
     text: String,
 }
 
 impl Opened {
-    fn read(path: &Path) -> Result<Opened, ImportError> {
+    pub(crate) fn read(path: &Path) -> Result<Opened, ImportError> {
         let read = read_given(path, LARGEST_DATA);
         let text = read.map_err(|error| ImportError::Read { path: path.to_owned(), error })?;
         Ok(Opened { name: path.to_string_lossy().into_owned(), text })
     }
 
-    fn text(&self) -> NamedText<'_> {
+    pub(crate) fn text(&self) -> NamedText<'_> {
         NamedText { name: &self.name, text: &self.text }
     }
 }
@@ -197,11 +197,19 @@ impl FileReader for Beside<'_> {
 }
 
 /// Checks a converted scenario and writes it with its flows.
-fn finish(imported: Result<Imported, Errors>, target: &Target<'_>) -> Result<Imported, ImportError> {
+pub(crate) fn finish(imported: Result<Imported, Errors>, target: &Target<'_>) -> Result<Imported, ImportError> {
     let wrong = |errors: Errors| ImportError::Input(Box::new(errors));
     let imported = imported.map_err(wrong)?;
     let name = target.file.to_string_lossy();
     load_str(&name, &imported.scenario, &[], &Beside(&imported.flows), Limits::default()).map_err(wrong)?;
+    if imported.flows.is_empty() {
+        if is_replaced(target.file) && !target.overwrite {
+            return Err(ImportError::Exists(target.file.to_owned()));
+        }
+        let failed = |error| ImportError::Write { path: target.file.to_owned(), error };
+        write_given(target.file, &imported.scenario).map_err(failed)?;
+        return Ok(imported);
+    }
     let flows = target.flows();
     for path in [target.file, &flows] {
         if is_replaced(path) && !target.overwrite {

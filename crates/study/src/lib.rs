@@ -51,6 +51,7 @@ mod measure;
 mod paper;
 mod run;
 pub mod slurm;
+pub mod sonic;
 pub mod stability;
 pub mod why;
 

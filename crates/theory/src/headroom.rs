@@ -162,26 +162,29 @@ impl HeadroomSpec {
         medium: Medium,
         largest_frame: Bytes,
     ) -> Result<HeadroomSpec, Error> {
-        let gigabits = rate.as_bits_per_sec() / 1_000_000_000;
-        let (interface, response) = match (gigabits, medium) {
-            _ if rate != Rate::from_gigabits(gigabits) => (0, 0),
-            (10, Medium::TwistedPair) => (37_888, 6_144),
-            (_, Medium::TwistedPair) => (0, 0),
-            (10, _) => (18_944, 6_144),
-            (25, _) => (0, 80 * QUANTUM),
-            (40, _) => (0, 118 * QUANTUM),
-            (50, _) => (0, 147 * QUANTUM),
-            (100, _) => (0, 394 * QUANTUM),
-            (200, _) => (0, 453 * QUANTUM),
-            (400, _) => (0, 905 * QUANTUM),
-            _ => (0, 0),
-        };
-        if response == 0 {
-            return Err(Error::NoStandardDelay { rate, medium: medium.name() });
-        }
-        let response_delay = Bits(response).duration(rate);
+        let delays = standard_delays(rate, medium);
+        let (interface_delay, response_delay) = delays.ok_or(Error::NoStandardDelay { rate, medium: medium.name() })?;
         let simulated = HeadroomSpec::simulated(rate, one_way_delay, response_delay, largest_frame, largest_frame);
-        Ok(HeadroomSpec { interface_delay: Bits(interface).duration(rate), ..simulated })
+        Ok(HeadroomSpec { interface_delay, ..simulated })
+    }
+
+    /// Returns the same for any rate: where the standards state no delays, those of the nearest rate that has some, in
+    /// time. At 800 Gb/s they are 905 quanta, as SONiC counts (sonic-swss, buffer_headroom_mellanox.lua).
+    #[must_use]
+    pub fn hardware_over(rate: Rate, one_way_delay: Span, medium: Medium, largest_frame: Bytes) -> HeadroomSpec {
+        let distance = |standard: u64| {
+            let ratio = rate.as_bits_per_sec() as f64 / (standard as f64 * 1e9);
+            ratio.max(1.0 / ratio.max(1e-9))
+        };
+        let eight_hundred = (Span::ZERO, Bits(905 * QUANTUM).duration(Rate::from_gigabits(800)));
+        let known = KNOWN_RATES.iter().filter_map(|&gigabits| {
+            let delays = standard_delays(Rate::from_gigabits(gigabits), medium);
+            Some((distance(gigabits), delays.or((gigabits == 800).then_some(eight_hundred))?))
+        });
+        let nearest = known.min_by(|(one, _), (other, _)| one.total_cmp(other));
+        let (interface_delay, response_delay) = nearest.map_or((Span::ZERO, Span::ZERO), |(_, delays)| delays);
+        let simulated = HeadroomSpec::simulated(rate, one_way_delay, response_delay, largest_frame, largest_frame);
+        HeadroomSpec { interface_delay, ..simulated }
     }
 
     /// Returns a link with exactly known delays, as in a simulation: its whole delay is in the cable and the response.
@@ -205,6 +208,28 @@ impl HeadroomSpec {
             pause_frame: PFC_FRAME,
         }
     }
+}
+
+/// Rates in Gb/s with known delays.
+const KNOWN_RATES: [u64; 8] = [10, 25, 40, 50, 100, 200, 400, 800];
+
+/// The interface and response delays of the standards; `None` if they state none.
+fn standard_delays(rate: Rate, medium: Medium) -> Option<(Span, Span)> {
+    let gigabits = rate.as_bits_per_sec() / 1_000_000_000;
+    let (interface, response) = match (gigabits, medium) {
+        _ if rate != Rate::from_gigabits(gigabits) => return None,
+        (10, Medium::TwistedPair) => (37_888, 6_144),
+        (_, Medium::TwistedPair) => return None,
+        (10, _) => (18_944, 6_144),
+        (25, _) => (0, 80 * QUANTUM),
+        (40, _) => (0, 118 * QUANTUM),
+        (50, _) => (0, 147 * QUANTUM),
+        (100, _) => (0, 394 * QUANTUM),
+        (200, _) => (0, 453 * QUANTUM),
+        (400, _) => (0, 905 * QUANTUM),
+        _ => return None,
+    };
+    Some((Bits(interface).duration(rate), Bits(response).duration(rate)))
 }
 
 /// The terms of the delay value. The display shows the arithmetic.
@@ -350,6 +375,20 @@ mod tests {
             let error = HeadroomSpec::standard(rate, 1, medium, Bytes::new(1_518)).expect_err("no standard");
             assert!(error.to_string().contains(&format!("no standard delays are known for {rate} over")), "{error}");
         }
+    }
+
+    #[test]
+    fn hardware_of_any_rate_has_the_delays_of_the_nearest() {
+        let frame = Bytes::new(1_518);
+        let of =
+            |gigabits| HeadroomSpec::hardware_over(Rate::from_gigabits(gigabits), Span::ZERO, Medium::Optical, frame);
+        let standard = HeadroomSpec::standard(Rate::from_gigabits(400), 0, Medium::Optical, frame).expect("a standard");
+        assert_eq!(of(400), standard);
+        for faster in [800, 1_600] {
+            assert_eq!(of(faster).response_delay * 2, standard.response_delay);
+        }
+        assert_eq!(of(1).interface_delay, of(10).interface_delay);
+        assert_eq!(of(20).response_delay, of(25).response_delay);
     }
 
     #[test]

@@ -207,3 +207,13 @@ pub struct CheckRecord {
     /// What to do about it; empty if nothing is to be done.
     pub remedy: String,
 }
+
+/// What `check` found in configurations of switches.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConfigurationRecord {
+    /// Kind of the finding.
+    pub kind: String,
+    /// The finding.
+    #[serde(flatten)]
+    pub finding: CheckRecord,
+}

@@ -17,8 +17,8 @@ mod sweep;
 
 pub use comparison::{ComparedRun, Comparison, ComparisonRow, FinishedRun, UnfinishedComparison};
 pub use discovered::{
-    CheckRecord, DcbxApplication, DcbxApplications, DcbxClass, DcbxEts, DcbxFinding, DcbxPfc, DcbxPortRecord,
-    DcbxRecord, DcbxState, DcbxStepRecord, RoutesRecord, SpbRecord, SpbStepRecord, SpbTreeRecord,
+    CheckRecord, ConfigurationRecord, DcbxApplication, DcbxApplications, DcbxClass, DcbxEts, DcbxFinding, DcbxPfc,
+    DcbxPortRecord, DcbxRecord, DcbxState, DcbxStepRecord, RoutesRecord, SpbRecord, SpbStepRecord, SpbTreeRecord,
 };
 pub use exported::Exported;
 pub use figure::{

@@ -108,6 +108,16 @@ pub fn check(plan: &Plan) -> Vec<Finding> {
     findings.sorted()
 }
 
+/// Runs the checks of the routes alone: deadlocks, of all pairs of hosts and of the flows, and changes of the routes.
+#[must_use]
+pub fn check_routes(plan: &Plan) -> Vec<Finding> {
+    let mut findings = Findings::default();
+    let walker = Walker::new(&plan.spec.graph);
+    deadlock::check(plan, &walker, &mut findings);
+    transient::check(plan, &walker, &mut findings);
+    findings.sorted()
+}
+
 /// Returns whether any switch applies flow control to its senders.
 fn holds_back(plan: &Plan) -> bool {
     plan.spec.classes.iter().any(|class| class.lossless)

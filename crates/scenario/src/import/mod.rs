@@ -1,4 +1,4 @@
-//! Files of other simulators, converted to scenarios.
+//! Files of other simulators and of switches, converted to scenarios.
 //!
 //! A conversion reads texts and returns texts: a scenario, the CSV file of its flows, and a note for every part of the
 //! input that has no counterpart. It accesses no file. A mistake is reported with file, line and remedy, and nothing is
@@ -9,6 +9,7 @@ pub mod goal;
 pub mod hpcc;
 pub mod htsim;
 mod operations;
+pub mod sonic;
 mod words;
 mod write;
 
@@ -29,7 +30,7 @@ pub struct NamedText<'a> {
 pub struct Imported {
     /// The scenario, as TOML.
     pub scenario: String,
-    /// The file of flows that it names, as CSV.
+    /// The file of flows that it names, as CSV; empty if it names none.
     pub flows: String,
     /// What has no exact counterpart.
     pub notes: Vec<Note>,

@@ -1,8 +1,8 @@
-//! `import`: files of other simulators as scenarios.
+//! `import`: files of other simulators and of switches as scenarios.
 
-use super::arguments::{Import, ImportFrom, ImportTarget};
 use super::console;
 use super::exit::Exit;
+use super::import_arguments::{Import, ImportFrom, ImportTarget};
 use scenario::import::Imported;
 use study::{ChakraFiles, ImportError, Target, import_chakra, import_goal, import_hpcc, import_htsim};
 use units::grouped;
@@ -34,6 +34,10 @@ pub fn import(arguments: &Import) -> Exit {
             };
             said(&target, import_chakra(&chakra, &files.all_reduce, files.network.control.as_deref(), &target))
         }
+        ImportFrom::Sonic(files) => {
+            let target = target(&files.target);
+            said(&target, study::sonic::import_sonic(&files.path, &target))
+        }
     }
 }
 
@@ -49,16 +53,21 @@ fn said(target: &Target<'_>, imported: Result<Imported, ImportError>) -> Exit {
                 console::note(&format!("note: {}: {}", note.key, note.meaning));
             }
             let [hosts, switches, flows] = imported.counts.map(|count| grouped(count as u64));
-            console::note(&format!(
-                "wrote {} and {}: {hosts} hosts, {switches} switches, {flows} flows",
-                target.file.display(),
-                target.flows().display()
-            ));
+            let mut written = target.file.display().to_string();
+            if !imported.flows.is_empty() {
+                written = format!("{written} and {}", target.flows().display());
+            }
+            console::note(&format!("wrote {written}: {hosts} hosts, {switches} switches, {flows} flows"));
             return Exit::Success;
         }
         Err(error) => error,
     };
-    let (message, exit) = match &error {
+    failed(&error)
+}
+
+/// Says why files could not be converted.
+pub fn failed(error: &ImportError) -> Exit {
+    let (message, exit) = match error {
         ImportError::Input(errors) => return console::problems(errors),
         ImportError::Read { path, error } => {
             (format!("cannot read {}: {error}\n  check the path", path.display()), Exit::of_io(error))

@@ -11,6 +11,7 @@ mod deadline;
 mod exit;
 mod figure;
 mod import;
+mod import_arguments;
 mod listing;
 mod live;
 mod picture;

@@ -27,6 +27,7 @@ mod run;
 mod sentences;
 #[cfg(target_os = "linux")]
 mod slurm;
+mod sonic;
 mod stability;
 #[cfg(target_os = "linux")]
 mod strangers;

@@ -1,0 +1,206 @@
+//! Cables: what ports say of their neighbours, joined at both ends.
+
+use super::super::Work;
+use super::database::{Database, natural, short};
+use super::switch::{Neighbour, Port, Switch};
+use super::{Cable, End};
+use crate::problem::Problem;
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// Length in metres of a cable to a host, and of one between switches, where CABLE_LENGTH gives none: those of a ToR's
+/// ports in SONiC (sonic-buildimage, files/build_templates/buffers_config.j2).
+const LENGTHS: [u64; 2] = [5, 40];
+
+/// Reads the neighbours of a switch's ports from its configuration and, if given, from its LLDP table.
+pub(super) fn neighbours(work: &mut Work, database: &Database<'_>, lldp: Option<&Database<'_>>, switch: &mut Switch) {
+    for row in database.rows(work, "DEVICE_NEIGHBOR") {
+        row.only(&["name", "port", "local_port", "mgmt_addr", "type", "hwsku", "lo_addr"]);
+        let local = row.text("local_port").filter(|port| !port.is_empty()).unwrap_or_else(|| row.key.to_owned());
+        let Some(name) = row.text("name").filter(|name| !name.is_empty()) else { continue };
+        let neighbour = Neighbour { name, port: row.text("port").unwrap_or_default(), place: row.place("") };
+        match find(&mut switch.ports, &local) {
+            Some(port) => set(work, port, neighbour),
+            None => {
+                let message = format!("{} is at port {}, which is not in PORT", row.name(), short(&local));
+                work.refuse(row.place(""), message, "remove the row, or add the port");
+            }
+        }
+    }
+    for database in lldp.into_iter().chain([database]) {
+        for (local, name, port) in heard(work, database) {
+            let place = database.place(&local, "", "");
+            // LLDP also runs at the management port.
+            if let Some(known) = find(&mut switch.ports, &local) {
+                set(work, known, Neighbour { name, port, place });
+            }
+        }
+    }
+}
+
+fn find<'p>(ports: &'p mut [Port], name: &str) -> Option<&'p mut Port> {
+    ports.iter_mut().find(|port| port.name == name)
+}
+
+/// Sets the neighbour of a port; a second one must be the same.
+fn set(work: &mut Work, port: &mut Port, neighbour: Neighbour) {
+    if let Some(strange) = neighbour.name.chars().find(|c| c.is_control() || "*?{}\"".contains(*c)) {
+        let message = format!("the name of the neighbour at {} contains {strange:?}", port.name);
+        work.refuse(neighbour.place, message, "name it by letters and digits");
+        return;
+    }
+    match &mut port.neighbour {
+        Some(known) if known.name != neighbour.name => {
+            let message = format!("{} leads to {} and to {}", port.name, known.name, neighbour.name);
+            let problem = Problem::new(neighbour.place, message, "a port has one cable; correct one of the tables");
+            work.problems.push(problem.and(known.place, "the other"));
+        }
+        Some(known) => {
+            if known.port.is_empty() {
+                known.port = neighbour.port;
+            }
+        }
+        none => *none = Some(neighbour),
+    }
+}
+
+/// Local port, name and port of the neighbours in an LLDP table: of the database of applications, or of `lldpctl -f json`.
+fn heard(work: &mut Work, database: &Database<'_>) -> Vec<(String, String, String)> {
+    let mut found = Vec::new();
+    for row in database.rows(work, "LLDP_ENTRY_TABLE") {
+        let (name, port) = (row.text("lldp_rem_sys_name"), row.text("lldp_rem_port_id"));
+        found.extend(name.map(|name| (row.key.to_owned(), name, port.unwrap_or_default())));
+    }
+    for (key, fields) in database.dumped("LLDP_ENTRY_TABLE:") {
+        let text = |name: &str| fields.get(name).and_then(Value::as_str).map(str::to_owned);
+        let (name, port) = (text("lldp_rem_sys_name"), text("lldp_rem_port_id"));
+        found.extend(name.map(|name| (key.to_owned(), name, port.unwrap_or_default())));
+    }
+    // An object, or a list of objects with one interface each.
+    let Some(interfaces) = database.value("lldp").and_then(|lldp| lldp.get("interface")) else { return found };
+    let each: Vec<&serde_json::Map<String, Value>> = match interfaces {
+        Value::Object(one) => vec![one],
+        Value::Array(several) => several.iter().filter_map(Value::as_object).collect(),
+        _ => Vec::new(),
+    };
+    for (local, interface) in each.into_iter().flatten() {
+        let name = interface.get("chassis").and_then(Value::as_object).and_then(|chassis| chassis.keys().next());
+        let port = interface.get("port").and_then(|port| port.get("id")).and_then(|id| id.get("value"));
+        let port = port.and_then(Value::as_str).unwrap_or_default();
+        found.extend(name.map(|name| (local.clone(), name.clone(), port.to_owned())));
+    }
+    found
+}
+
+/// Joins the ports of all switches. Returns the cables and the names of the hosts: neighbours without a configuration.
+pub(super) fn join(work: &mut Work, switches: &[Switch]) -> (Vec<Cable>, Vec<String>) {
+    let mut cables = Vec::new();
+    let mut hosts = BTreeSet::new();
+    let mut taken: BTreeSet<(usize, usize)> = BTreeSet::new();
+    for (here, switch) in switches.iter().enumerate() {
+        for (number, port) in switch.ports.iter().enumerate() {
+            let Some(neighbour) = &port.neighbour else { continue };
+            if taken.contains(&(here, number)) {
+                continue;
+            }
+            let end = End { switch: here, port: number };
+            let Some(there) = switches.iter().position(|other| other.name == neighbour.name) else {
+                let metres = port.metres.unwrap_or(LENGTHS[0]);
+                hosts.insert(neighbour.name.clone());
+                cables.push(Cable { a: end, b: None, host: neighbour.name.clone(), rate: port.speed, metres });
+                continue;
+            };
+            let Some(far) = far_port(work, switches, (here, number), (there, neighbour)) else { continue };
+            taken.extend([(here, number), (there, far)]);
+            let other = &switches[there].ports[far];
+            if other.speed != port.speed {
+                let message = format!(
+                    "{} {} has {}, but {} {} at the other end has {}",
+                    switch.name, port.name, port.speed, switches[there].name, other.name, other.speed
+                );
+                let problem = Problem::new(port.place, message, "both ends of a cable have the same speed");
+                work.problems.push(problem.and(other.place, "the other end"));
+                continue;
+            }
+            let metres = port.metres.max(other.metres).unwrap_or(LENGTHS[1]);
+            let far = End { switch: there, port: far };
+            cables.push(Cable { a: end, b: Some(far), host: String::new(), rate: port.speed, metres });
+        }
+    }
+    let mut hosts: Vec<String> = hosts.into_iter().collect();
+    hosts.sort_by_key(|name| natural(name));
+    (cables, hosts)
+}
+
+/// The port at the other end of a cable to a switch that is known. What does not agree is refused.
+fn far_port(
+    work: &mut Work,
+    switches: &[Switch],
+    (here, number): (usize, usize),
+    (there, neighbour): (usize, &Neighbour),
+) -> Option<usize> {
+    let (switch, port, other) = (&switches[here], &switches[here].ports[number], &switches[there]);
+    let is_here = |far: &Port| {
+        far.neighbour.as_ref().is_some_and(|back| {
+            back.name == switch.name && (back.port == port.name || back.port.is_empty() || is_alias(port, &back.port))
+        })
+    };
+    let named = |far: &&Port| far.name == neighbour.port || is_alias(far, &neighbour.port);
+    let far = match neighbour.port.is_empty() {
+        true => other.ports.iter().position(is_here),
+        false => other.ports.iter().position(|far| named(&far)),
+    };
+    let Some(far) = far else {
+        let message = match neighbour.port.is_empty() {
+            true => format!("{} {} leads to {}, but no port of that leads back", switch.name, port.name, other.name),
+            false => format!(
+                "{} {} leads to port {} of {}, which has no such port",
+                switch.name,
+                port.name,
+                short(&neighbour.port),
+                other.name
+            ),
+        };
+        work.refuse(neighbour.place, message, "correct the neighbour of the port");
+        return None;
+    };
+    if (here, number) == (there, far) {
+        let message = format!("{} {} leads to itself", switch.name, port.name);
+        work.refuse(neighbour.place, message, "correct the neighbour of the port");
+        return None;
+    }
+    let back = &other.ports[far];
+    if let Some(claim) = back.neighbour.as_ref().filter(|_| !is_here(back)) {
+        let message = format!(
+            "{} {} leads to {} {}, but that leads to {} {}",
+            switch.name,
+            port.name,
+            other.name,
+            back.name,
+            claim.name,
+            short(&claim.port)
+        );
+        let problem = Problem::new(neighbour.place, message, "the two ends of a cable must name each other");
+        work.problems.push(problem.and(claim.place, "the other end"));
+        return None;
+    }
+    Some(far)
+}
+
+fn is_alias(port: &Port, name: &str) -> bool {
+    !port.alias.is_empty() && port.alias == name
+}
+
+/// A host for every enabled port, for configurations that name no neighbour.
+pub(super) fn hosts_everywhere(switches: &[Switch]) -> (Vec<Cable>, Vec<String>) {
+    let (mut cables, mut hosts) = (Vec::new(), Vec::new());
+    for (here, switch) in switches.iter().enumerate() {
+        for (number, port) in switch.ports.iter().enumerate().filter(|(_, port)| port.is_up) {
+            let host = format!("{}-{}", switch.name, port.name);
+            hosts.push(host.clone());
+            let metres = port.metres.unwrap_or(LENGTHS[0]);
+            cables.push(Cable { a: End { switch: here, port: number }, b: None, host, rate: port.speed, metres });
+        }
+    }
+    (cables, hosts)
+}

@@ -1,0 +1,229 @@
+//! Configurations of a leaf-spine of four switches, whole and damaged.
+
+use super::*;
+use crate::{Limits, NoFiles, Plan, check, load_str};
+use fabric::spec::{Buffer, Egress, Share};
+use units::{Bytes, Span};
+
+const FILES: [(&str, &str); 4] = [
+    ("leaf0", include_str!("../../../../../examples/sonic/leaf0/config_db.json")),
+    ("leaf1", include_str!("../../../../../examples/sonic/leaf1/config_db.json")),
+    ("spine0", include_str!("../../../../../examples/sonic/spine0/config_db.json")),
+    ("spine1", include_str!("../../../../../examples/sonic/spine1/config_db.json")),
+];
+
+/// Reads the four files after a change to their texts.
+fn changed(change: impl Fn(&str, &str) -> String) -> Result<Fabric, Errors> {
+    let texts: Vec<(String, String)> =
+        FILES.iter().map(|(name, text)| (format!("{name}/config_db.json"), change(name, text))).collect();
+    let files: Vec<SwitchFiles<'_>> = texts
+        .iter()
+        .map(|(name, text)| SwitchFiles { configuration: NamedText { name, text }, lldp: None, name: "nameless" })
+        .collect();
+    read(&files)
+}
+
+fn whole() -> Fabric {
+    changed(|_, text| text.to_owned()).unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+fn plan(fabric: Fabric) -> Plan {
+    let imported = scenario(fabric, "fabric");
+    let text = &imported.scenario;
+    load_str("fabric.toml", text, &[], &NoFiles, Limits::default()).unwrap_or_else(|errors| panic!("{errors}\n{text}"))
+}
+
+/// All complaints about the files after a change.
+fn refused(change: impl Fn(&str, &str) -> String) -> Vec<String> {
+    let errors = changed(change).expect_err("a mistake");
+    errors.complaints().map(|it| format!("{}:{}: {}", it.file, it.line, it.message)).collect()
+}
+
+fn in_leaf0(from: &'static str, to: &'static str) -> impl Fn(&str, &str) -> String {
+    move |name, text| {
+        let replaced = if name == "leaf0" { text.replacen(from, to, 1) } else { text.to_owned() };
+        assert!(name != "leaf0" || replaced != text, "nothing to change");
+        replaced
+    }
+}
+
+#[test]
+fn a_leaf_spine_becomes_a_scenario() {
+    let fabric = whole();
+    assert_eq!((fabric.switches.len(), fabric.hosts.len(), fabric.cables.len()), (4, 8, 12));
+    assert_eq!(fabric.classes(), [0, 1, 3, 4, 5, 6]);
+    let plan = plan(fabric);
+    let spec = &plan.spec;
+    let lossless: Vec<bool> = spec.classes.iter().map(|class| class.lossless).collect();
+    assert_eq!(lossless, [false, false, true, true, false, false]);
+    // Leaves are alike, and so are spines.
+    assert_eq!(spec.switches.len(), 2);
+    let Buffer::Shared { total, classes, .. } = &spec.switches[0].buffer else { panic!("shared") };
+    assert_eq!(*total, Bytes::new(33_554_432));
+    let kept = classes[2];
+    assert_eq!((kept.capacity, kept.xon, kept.headroom), (Bytes::new(1248), Bytes::new(10_192), Bytes::new(56_320)));
+    assert_eq!((kept.alpha, classes[0].alpha, classes[0].capacity), (Some((1, 4)), Some((1, 1)), Bytes::new(1664)));
+    // Ports to spines have faster and longer cables, and more headroom.
+    let own: Vec<_> = spec.ports.iter().filter_map(|port| port.buffers.as_ref()).collect();
+    assert_eq!(own.len(), 4);
+    assert!(own.iter().all(|buffers| buffers[2].headroom == Bytes::new(110_592)));
+    let trunk = spec.graph.cables.iter().find(|cable| cable.link.rate == Rate::from_gigabits(400)).expect("a trunk");
+    assert_eq!(trunk.link.latency, Span::from_nanos(200));
+    let Egress::Groups(groups) = &spec.switches[0].egress else { panic!("groups") };
+    let quanta: Vec<Option<u64>> = groups
+        .iter()
+        .map(|group| match group.share {
+            Share::Weighted { quantum } => Some(quantum.get()),
+            Share::Strict => None,
+        })
+        .collect();
+    // A largest frame of 9138 B on the wire for the smallest weight of 14: 653 B for each unit.
+    assert_eq!(quanta, [Some(9142), Some(9142), Some(9795), Some(9795), Some(9142), None]);
+    assert!(check(&plan).iter().all(|finding| finding.severity < crate::Severity::Error), "{:?}", check(&plan));
+}
+
+#[test]
+fn what_is_not_understood_is_reported() {
+    let fabric = changed(in_leaf0("\"fec\": \"rs\"", "\"flux\": \"9\"")).expect("readable");
+    let notes: Vec<String> = fabric.notes.iter().map(|note| format!("{}: {}", note.key, note.meaning)).collect();
+    assert!(notes.contains(&"leaf0 PORT|Ethernet0: field `flux` is not understood".into()), "{notes:?}");
+    assert!(notes.contains(&"ignored tables: BGP_NEIGHBOR, SYSLOG_SERVER".into()), "{notes:?}");
+}
+
+#[test]
+fn references_of_older_releases_mean_the_same() {
+    let old = |_: &str, text: &str| {
+        let text = text.replace(
+            "\"profile\": \"ingress_lossy_profile\"",
+            "\"profile\": \"[BUFFER_PROFILE|ingress_lossy_profile]\"",
+        );
+        let text = text.replace("\"pool\": \"egress_lossy_pool\"", "\"pool\": \"[BUFFER_POOL|egress_lossy_pool]\"");
+        text.replace("\"dscp_to_tc_map\": \"AZURE\"", "\"dscp_to_tc_map\": \"[DSCP_TO_TC_MAP|AZURE]\"")
+    };
+    let fabric = changed(old).expect("readable");
+    assert_eq!(scenario(fabric, "a").scenario, scenario(whole(), "a").scenario);
+}
+
+#[test]
+fn numbers_may_be_numbers() {
+    let fabric = changed(|_, text| text.replace("\"100000\"", "100000").replace("\"-2\"", "-2")).expect("readable");
+    assert_eq!(scenario(fabric, "a").scenario, scenario(whole(), "a").scenario);
+}
+
+#[test]
+fn contradictions_are_refused_with_file_and_key() {
+    let cases: [(&str, &str, &str); 9] = [
+        (
+            "\"speed\": \"400000\"",
+            "\"speed\": \"200000\"",
+            "leaf0 Ethernet64 has 200Gb/s, but spine0 Ethernet0 at the other end has 400Gb/s",
+        ),
+        ("\"speed\": \"100000\",", "", "PORT|Ethernet0 has no `speed`"),
+        (
+            "\"port\": \"Ethernet0\"",
+            "\"port\": \"Ethernet8\"",
+            "leaf0 Ethernet64 leads to spine0 Ethernet8, but that leads to leaf1 Ethernet64",
+        ),
+        (
+            "\"port\": \"Ethernet0\"",
+            "\"port\": \"Ethernet99\"",
+            "leaf0 Ethernet64 leads to port Ethernet99 of spine0, which has no such port",
+        ),
+        ("\"hostname\": \"leaf0\"", "\"hostname\": \"leaf1\"", "are both named leaf1"),
+        (
+            "\"profile\": \"ingress_lossy_profile\"",
+            "\"profile\": \"gone\"",
+            "BUFFER_PG|Ethernet0|0 names profile gone, which is not in BUFFER_PROFILE",
+        ),
+        (
+            "\"dynamic_th\": \"-2\"",
+            "\"dynamic_th\": \"x\"",
+            "BUFFER_PROFILE|pg_lossless_100000_5m_profile has `dynamic_th` = \"x\", which is not a whole number",
+        ),
+        ("\"Ethernet0|0\"", "\"Ethernet0|9\"", "BUFFER_PG|Ethernet0|9 does not name ports and numbers from 0 to 7"),
+        ("\"pfc_enable\": \"3,4\"", "\"pfc_enable\": \"3,9\"", "has `pfc_enable` = \"3,9\""),
+    ];
+    for (from, to, message) in cases {
+        let complaints = refused(in_leaf0(from, to));
+        assert!(complaints.iter().any(|it| it.contains(message)), "{message}: {complaints:?}");
+        assert!(complaints.iter().all(|it| it.contains("/config_db.json:")), "{complaints:?}");
+    }
+}
+
+#[test]
+fn truncated_files_are_refused() {
+    let half = |name: &str, text: &str| text[..if name == "leaf0" { text.len() / 2 } else { text.len() }].to_owned();
+    let complaints = refused(half);
+    assert!(complaints[0].contains("this is not JSON: EOF"), "{complaints:?}");
+}
+
+#[test]
+fn a_switch_alone_has_hosts_at_all_its_neighbours() {
+    let files =
+        SwitchFiles { configuration: NamedText { name: "leaf0.json", text: FILES[0].1 }, lldp: None, name: "x" };
+    let fabric = read(&[files]).expect("readable");
+    assert_eq!((fabric.switches.len(), fabric.hosts.len()), (1, 6));
+    assert!(
+        fabric.notes.iter().any(|note| note.meaning == "switches without a configuration become hosts: spine0, spine1")
+    );
+    assert_eq!(plan(fabric).spec.graph.nodes.len(), 7);
+}
+
+#[test]
+fn ports_alone_are_enough() {
+    let text = r#"{"PORT": {"Ethernet0": {"speed": "100000"}, "Ethernet4": {"speed": 100000, "admin_status": "up"},
+        "Ethernet8": {"speed": "100000", "admin_status": "down"}}}"#;
+    let files = SwitchFiles { configuration: NamedText { name: "a.json", text }, lldp: None, name: "switch" };
+    let fabric = read(&[files]).expect("readable");
+    assert_eq!(fabric.hosts, ["switch-Ethernet0", "switch-Ethernet4"]);
+    let plan = plan(fabric);
+    assert_eq!((plan.spec.classes.len(), plan.spec.classes[0].lossless), (1, false));
+}
+
+#[test]
+fn lldp_tables_name_neighbours() {
+    let port = r#"{"PORT": {"Ethernet0": {"speed": "100000", "alias": "etp1"}}, "DEVICE_METADATA": {"localhost": {"hostname": "NAME"}}}"#;
+    let (a, b) = (port.replace("NAME", "a"), port.replace("NAME", "b"));
+    let dump = r#"{"LLDP_ENTRY_TABLE:Ethernet0": {"type": "hash", "value": {"lldp_rem_sys_name": "b", "lldp_rem_port_id": "etp1"}},
+        "LLDP_ENTRY_TABLE:eth0": {"value": {"lldp_rem_sys_name": "mgmt"}}}"#;
+    let control = r#"{"lldp": {"interface": [{"Ethernet0": {"chassis": {"a": {"id": {"value": "aa"}}}, "port": {"id": {"type": "ifname", "value": "Ethernet0"}}}}]}}"#;
+    let files = |heard: &'static str| SwitchFiles {
+        configuration: NamedText { name: "b.json", text: &b },
+        lldp: Some(NamedText { name: "b.lldp.json", text: heard }),
+        name: "",
+    };
+    let first = SwitchFiles {
+        configuration: NamedText { name: "a.json", text: &a },
+        lldp: Some(NamedText { name: "a.lldp.json", text: dump }),
+        name: "",
+    };
+    let fabric = read(&[first, files(control)]).unwrap_or_else(|errors| panic!("{errors}"));
+    assert_eq!((fabric.cables.len(), fabric.hosts.len()), (1, 0));
+    let contradiction = read(&[first, files(r#"{"LLDP_ENTRY_TABLE": {"Ethernet0": {"lldp_rem_sys_name": "c"}}}"#)]);
+    assert!(contradiction.is_err_and(|errors| errors.to_string().contains("but that leads to c")));
+}
+
+#[test]
+fn no_damage_makes_it_panic() {
+    // Every digit, quote and bracket of a file in turn.
+    let text = FILES[2].1;
+    for (at, byte) in
+        text.bytes().enumerate().filter(|(_, byte)| byte.is_ascii_digit() || b"\"{}|-".contains(byte)).step_by(17)
+    {
+        for other in ["", "9", "|", "-", "x"] {
+            let damaged = format!("{}{other}{}", &text[..at], &text[at + 1..]);
+            let files =
+                SwitchFiles { configuration: NamedText { name: "a.json", text: &damaged }, lldp: None, name: "x" };
+            if let Ok(fabric) = read(&[files]) {
+                let imported = scenario(fabric, "a");
+                let loaded = load_str("a.toml", &imported.scenario, &[], &NoFiles, Limits::default());
+                assert!(
+                    loaded.is_ok(),
+                    "{} instead of {byte}: {}",
+                    other,
+                    loaded.err().map(|it| it.to_string()).unwrap_or_default()
+                );
+            }
+        }
+    }
+}

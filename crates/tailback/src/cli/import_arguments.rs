@@ -1,0 +1,122 @@
+//! The command line of `import`.
+
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+/// `import`
+#[derive(Args, Debug)]
+pub struct Import {
+    /// The simulator or system
+    #[command(subcommand)]
+    pub from: ImportFrom,
+}
+
+/// The origin of the files that are converted.
+#[derive(Subcommand, Debug)]
+pub enum ImportFrom {
+    /// The public HPCC simulator (ns-3) and its forks
+    Hpcc(ImportHpcc),
+    /// htsim
+    Htsim(ImportHtsim),
+    /// A GOAL schedule, as of LogGOPSim and ATLAHS
+    Goal(ImportGoal),
+    /// Execution traces of MLCommons Chakra
+    Chakra(ImportChakra),
+    /// Configurations of SONiC switches
+    Sonic(ImportSonic),
+}
+
+/// Where to write a converted scenario.
+#[derive(Args, Debug)]
+pub struct ImportTarget {
+    /// The scenario to write (TOML); a list of its flows is beside it, in NAME.flows.csv
+    #[arg(short, long = "output", value_name = "FILE")]
+    pub output: PathBuf,
+    /// Replace existing files
+    #[arg(long)]
+    pub overwrite: bool,
+}
+
+/// `import hpcc`
+#[derive(Args, Debug)]
+pub struct ImportHpcc {
+    /// The topology: nodes, switches and links
+    pub topology: PathBuf,
+    /// The flows: source, destination, priority group, port, bytes and start of each
+    pub flows: PathBuf,
+    /// The configuration: congestion control, thresholds and buffers [default: no congestion control]
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Congestion control instead of CC_MODE: the fork for PowerTCP selects it by an option of its program
+    #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(scenario::import::hpcc::controls()))]
+    pub control: Option<String>,
+    #[command(flatten)]
+    pub target: ImportTarget,
+}
+
+/// `import htsim`
+#[derive(Args, Debug)]
+pub struct ImportHtsim {
+    /// The connection matrix (.cm)
+    pub matrix: PathBuf,
+    /// The topology (.topo) [default: the fat-tree with as many hosts]
+    #[arg(long, value_name = "FILE")]
+    pub topo: Option<PathBuf>,
+    /// Unit of starts in the connection matrix
+    #[arg(long, value_name = "UNIT", default_value = "ps", value_parser = ["ps", "us"])]
+    pub start_unit: String,
+    /// Congestion control with the packets and queues that htsim's program of that name has by default
+    #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(scenario::import::htsim::controls()))]
+    pub control: Option<String>,
+    #[command(flatten)]
+    pub target: ImportTarget,
+}
+
+/// The network of a schedule, which names none.
+#[derive(Args, Debug)]
+pub struct ImportNetwork {
+    /// The topology, a file of htsim (.topo) [default: the fat-tree with as many hosts]
+    #[arg(long, value_name = "FILE")]
+    pub topo: Option<PathBuf>,
+    /// Congestion control with the packets and queues that htsim's program of that name has by default
+    #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(scenario::import::htsim::controls()))]
+    pub control: Option<String>,
+}
+
+/// `import goal`
+#[derive(Args, Debug)]
+pub struct ImportGoal {
+    /// The schedule, as text
+    pub schedule: PathBuf,
+    #[command(flatten)]
+    pub network: ImportNetwork,
+    #[command(flatten)]
+    pub target: ImportTarget,
+}
+
+/// `import chakra`
+#[derive(Args, Debug)]
+pub struct ImportChakra {
+    /// The traces, one for each rank: NAME.0.et, NAME.1.et, ...
+    #[arg(required = true)]
+    pub traces: Vec<PathBuf>,
+    /// The ranks of process groups, as JSON: {"name": [0, 1], ...} [default: the ranks whose traces name a group]
+    #[arg(long, value_name = "FILE")]
+    pub groups: Option<PathBuf>,
+    /// Algorithm of all-reduces
+    #[arg(long, value_name = "NAME", default_value = "ring", value_parser = clap::builder::PossibleValuesParser::new(scenario::import::chakra::algorithms()))]
+    pub all_reduce: String,
+    #[command(flatten)]
+    pub network: ImportNetwork,
+    #[command(flatten)]
+    pub target: ImportTarget,
+}
+
+/// `import sonic`
+#[derive(Args, Debug)]
+pub struct ImportSonic {
+    /// A config_db.json, or a directory with a file or a folder for each switch
+    pub path: PathBuf,
+    #[command(flatten)]
+    pub target: ImportTarget,
+}

@@ -1,0 +1,59 @@
+//! Configurations of SONiC switches: from four files to a check and a run.
+
+use crate::program::Scratch;
+use std::path::Path;
+
+/// The four switches of the example.
+fn leaf_spine(name: &str) -> Scratch {
+    let scratch = Scratch::new(name);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/sonic");
+    for switch in ["leaf0", "leaf1", "spine0", "spine1"] {
+        let file = format!("{switch}/config_db.json");
+        scratch.file(&format!("fabric/{file}"), std::fs::read(folder.join(&file)).expect("an example"));
+    }
+    scratch
+}
+
+/// Replaces a text in the configuration of a switch.
+fn change(scratch: &Scratch, switch: &str, from: &str, to: &str) {
+    let name = format!("fabric/{switch}/config_db.json");
+    let text = std::fs::read_to_string(scratch.path(&name)).expect("a configuration");
+    assert!(text.contains(from), "{from}");
+    scratch.file(&name, text.replacen(from, to, 1));
+}
+
+#[test]
+fn four_configurations_become_a_scenario_that_runs() {
+    let scratch = leaf_spine("sonic");
+    scratch.run(&["check", "fabric"]).ends(0).matches("sonic-check");
+    scratch.run(&["import", "sonic", "fabric", "-o", "fabric.toml"]).ends(0).matches("sonic-import");
+    let text = std::fs::read_to_string(scratch.path("fabric.toml")).expect("a scenario");
+    assert!(text.contains("between = [\"leaf0\", \"spine0\"]"), "{text}");
+    scratch.run(&["run", "fabric.toml", "--no-record"]).ends(0);
+    let again = scratch.run(&["import", "sonic", "fabric", "-o", "fabric.toml"]).ends(2);
+    assert!(again.err.contains("already exists"), "{}", again.err);
+}
+
+#[test]
+fn findings_name_switch_port_and_table() {
+    let scratch = leaf_spine("sonic-findings");
+    change(&scratch, "spine0", "\"xoff\": \"110592\"", "\"xoff\": \"40000\"");
+    change(&scratch, "leaf1", "\"pfc_enable\": \"3,4\"", "\"pfc_enable\": \"3\"");
+    scratch.run(&["check", "fabric"]).ends(2).matches("sonic-findings");
+    let findings = scratch.run(&["check", "fabric", "--json"]).ends(2).json();
+    assert_eq!((&findings[0]["kind"], &findings[0]["severity"]), (&"headroom".into(), &"error".into()));
+}
+
+#[test]
+fn contradictions_leave_nothing() {
+    let scratch = leaf_spine("sonic-wrong");
+    change(&scratch, "leaf0", "\"speed\": \"400000\"", "\"speed\": \"200000\"");
+    change(&scratch, "leaf1", "\"speed\": \"100000\",", "");
+    scratch.run(&["import", "sonic", "fabric", "-o", "fabric.toml"]).ends(2).matches("sonic-wrong");
+    assert!(!scratch.path("fabric.toml").exists());
+    change(&scratch, "leaf1", "\"PORT\": {", "\"PORT\": {{");
+    let said = scratch.run(&["check", "fabric"]).ends(2);
+    assert!(said.err.contains("this is not JSON"), "{}", said.err);
+    let said = scratch.run(&["check", "."]).ends(2);
+    assert!(said.err.contains("no config_db.json"), "{}", said.err);
+}
