@@ -3,12 +3,12 @@
 use super::{Finding, Findings, Severity};
 use crate::keys::buffers::LARGEST_BUFFER;
 use crate::lower::buffers::header_delays;
-use crate::lower::largest_frames;
+use crate::lower::frames::LargestFrames;
 use crate::plan::Plan;
 use fabric::graph::{Node, NodeId, Role};
 use fabric::spec::{Buffer, ClassBuffer, CreditUnit, FlowControl, Forwarding, PauseSpec};
 use std::collections::BTreeMap;
-use theory::headroom::{HeadroomSpec, Medium, headroom};
+use theory::headroom::{Breakdown, HeadroomSpec, Medium, headroom};
 use units::{Bytes, Rate, Span};
 
 /// Bytes per pause quantum of 512 bit times.
@@ -30,32 +30,33 @@ struct Receiver<'a> {
 type Alike = (bool, u32, u8, usize);
 
 pub(super) fn check(plan: &Plan, findings: &mut Findings) {
-    let mut largest = largest_frames(&plan.spec.flows, plan.spec.classes.len());
+    let mut frames = LargestFrames::new(&plan.spec.graph, &plan.spec.flows, plan.spec.classes.len());
     // Notices and receipts are usually among the smallest frames, and default thresholds leave them out; larger ones take
     // the room of a data frame.
-    let data = largest.iter().copied().max().unwrap_or_default();
+    let data = frames.of_all.iter().copied().max().unwrap_or_default();
     let points = plan.spec.switches.iter().filter_map(|switch| switch.congestion_point.as_ref());
     for point in points.filter(|point| point.tells() && point.notice_size > data) {
-        if let Some(known) = largest.get_mut(usize::from(point.notice_class)) {
-            *known = point.notice_size.max(*known);
-        }
+        frames.everywhere(point.notice_class, point.notice_size);
     }
+    let largest = &frames.of_all;
     let own = own_buffers(plan);
-    for (alike, links) in links(plan, &own) {
+    for (alike, links) in links(plan, &own, &frames) {
         let Some(receiver) = receiver(plan, alike, &own) else { continue };
-        thresholds(plan, &receiver, &largest, findings);
-        for ((rate, latency, header), alike) in links {
-            let example = plan.spec.graph.nodes[alike.example.0 as usize].name.as_str();
-            let port = Port { rate, latency, header, ports: alike.ports, errors: alike.errors, example };
+        thresholds(plan, &receiver, largest, findings);
+        if let FlowControl::Pause(pause) | FlowControl::Pfc(pause) = receiver.control {
+            room_after_xoff(plan, &receiver, &links, pause, findings);
+        }
+        for ((rate, latency, header), cables) in
+            merged(&links, |(rate, latency, header, ..)| (*rate, *latency, *header))
+        {
+            let port = Port { rate, latency, header, reverse: Bytes::ZERO, cables, example: example(plan, cables) };
             match receiver.control {
                 FlowControl::Pause(pause) | FlowControl::Pfc(pause) => {
-                    room_after_xoff(plan, &receiver, &port, pause, &largest, findings);
-                    renewal(plan, &receiver, &port, pause, &largest, findings);
-                    real_link(plan, &receiver, &port, &largest, findings);
+                    renewal(plan, &receiver, &port, pause, largest, findings);
                 }
                 FlowControl::Credits(credits) => {
                     if let CreditUnit::Block(_) = credits.unit {
-                        credit_loop(plan, &receiver, &port, &largest, findings);
+                        credit_loop(plan, &receiver, &port, largest, findings);
                     }
                 }
                 FlowControl::None => {}
@@ -70,15 +71,15 @@ struct Port<'a> {
     latency: Span,
     /// Time that both ends wait for a header.
     header: Span,
-    ports: u64,
-    /// Whether frames are damaged on one of them.
-    errors: bool,
+    /// Largest frame in the way of a pause.
+    reverse: Bytes,
+    cables: Cables,
     example: &'a str,
 }
 
 impl Port<'_> {
     fn describe(&self) -> String {
-        let others = match self.ports {
+        let others = match self.cables.ports {
             0 | 1 => String::new(),
             2 => " and 1 more port".into(),
             ports => format!(" and {} more ports", ports - 1),
@@ -88,13 +89,32 @@ impl Port<'_> {
 }
 
 /// Number of ports with a cable, a node that has it, and whether one of them damages frames.
+#[derive(Clone, Copy)]
 struct Cables {
     ports: u64,
     example: NodeId,
     errors: bool,
 }
 
-type Links = BTreeMap<(Rate, Span, Span), Cables>;
+/// Rate, latency, wait for headers, the largest frame of each class that comes, and the largest in the way of a pause.
+type Link = (Rate, Span, Span, Vec<Bytes>, Bytes);
+type Links = BTreeMap<Link, Cables>;
+
+/// The cables that are alike in some of their properties.
+fn merged<K: Ord>(links: &Links, key: impl Fn(&Link) -> K) -> BTreeMap<K, Cables> {
+    let mut merged: BTreeMap<K, Cables> = BTreeMap::new();
+    for (link, cables) in links {
+        let known = merged.entry(key(link)).or_insert(Cables { ports: 0, ..*cables });
+        known.ports += cables.ports;
+        known.errors |= cables.errors;
+        known.example = known.example.min(cables.example);
+    }
+    merged
+}
+
+fn example(plan: &Plan, cables: Cables) -> &str {
+    plan.spec.graph.nodes[cables.example.0 as usize].name.as_str()
+}
 
 /// Returns the distinct buffers of ports that differ from those of their kind.
 fn own_buffers(plan: &Plan) -> Vec<&[ClassBuffer]> {
@@ -108,7 +128,7 @@ fn own_buffers(plan: &Plan) -> Vec<&[ClassBuffer]> {
 }
 
 /// Returns the distinct cables of every kind of port.
-fn links(plan: &Plan, own: &[&[ClassBuffer]]) -> BTreeMap<Alike, Links> {
+fn links(plan: &Plan, own: &[&[ClassBuffer]], frames: &LargestFrames) -> BTreeMap<Alike, Links> {
     let mut links: BTreeMap<Alike, Links> = BTreeMap::new();
     let apart: BTreeMap<(NodeId, u16), (u8, usize)> = plan
         .spec
@@ -128,14 +148,16 @@ fn links(plan: &Plan, own: &[&[ClassBuffer]]) -> BTreeMap<Alike, Links> {
     let graph = &plan.spec.graph;
     let headers: Vec<Span> = graph.nodes.iter().zip(&plan.spec.kind_of).map(header).collect();
     for (cable, header) in graph.cables.iter().zip(header_delays(graph, &headers)) {
-        for end in [cable.a, cable.b] {
+        for (end, far) in [(cable.a, cable.b), (cable.b, cable.a)] {
             let node = end.0 as usize;
             // Ports are numbered in the order of the cables.
             let number = next[node];
             next[node] += 1;
             let (pfc, buffers) = apart.get(&(end, number)).copied().unwrap_or((u8::MAX, 0));
             let key = (plan.spec.graph.nodes[node].role == Role::Host, plan.spec.kind_of[node], pfc, buffers);
-            let cables = links.entry(key).or_default().entry((cable.link.rate, cable.link.latency, header));
+            let (arriving, reverse) = (frames.arriving(graph, end, far).to_vec(), frames.in_the_way(graph, end, far));
+            let link = (cable.link.rate, cable.link.latency, header, arriving, reverse);
+            let cables = links.entry(key).or_default().entry(link);
             let alike = cables.or_insert(Cables { ports: 0, example: end, errors: false });
             alike.ports += 1;
             alike.errors |= cable.link.bit_error_rate > 0.0;
@@ -168,27 +190,42 @@ fn receiver<'a>(plan: &'a Plan, alike: Alike, own: &[&'a [ClassBuffer]]) -> Opti
     }
 }
 
-fn room_after_xoff(
-    plan: &Plan,
-    receiver: &Receiver<'_>,
-    port: &Port<'_>,
-    pause: PauseSpec,
-    largest: &[Bytes],
-    findings: &mut Findings,
-) {
-    let reverse = largest.iter().copied().max().unwrap_or_default();
+fn room_after_xoff(plan: &Plan, receiver: &Receiver<'_>, links: &Links, pause: PauseSpec, findings: &mut Findings) {
     let whole_link = matches!(receiver.control, FlowControl::Pause(_));
-    for (class, (spec, buffer)) in plan.spec.classes.iter().zip(receiver.buffers).enumerate() {
+    for (class, spec) in plan.spec.classes.iter().enumerate() {
         // A PAUSE stops all classes together, and they share the room of the first.
         let paused = spec.lossless && (whole_link || receiver.pfc >> class & 1 == 1);
         if !paused || (whole_link && class > 0) {
             continue;
         }
-        let frame = if whole_link { reverse } else { largest.get(class).copied().unwrap_or_default() };
-        if frame == Bytes::ZERO {
-            continue;
+        let alike = merged(links, |(rate, latency, header, arriving, reverse)| {
+            let frame = match whole_link {
+                true => arriving.iter().copied().max(),
+                false => arriving.get(class).copied(),
+            };
+            (*rate, *latency, *header, frame.unwrap_or_default(), *reverse)
+        });
+        // The fastest and longest first, so that the first remedy is enough for all.
+        for ((rate, latency, header, frame, reverse), cables) in alike.into_iter().rev() {
+            if frame > Bytes::ZERO {
+                let port = Port { rate, latency, header, reverse, cables, example: example(plan, cables) };
+                room_of_class(plan, receiver, (class, frame), &port, pause, findings);
+            }
         }
-        let question = HeadroomSpec::simulated(port.rate, port.latency, pause.longest_response(), reverse, frame);
+    }
+}
+
+fn room_of_class(
+    plan: &Plan,
+    receiver: &Receiver<'_>,
+    (class, frame): (usize, Bytes),
+    port: &Port<'_>,
+    pause: PauseSpec,
+    findings: &mut Findings,
+) {
+    if let (Some(spec), Some(buffer)) = (plan.spec.classes.get(class), receiver.buffers.get(class)) {
+        let response = pause.longest_response();
+        let question = HeadroomSpec::simulated(port.rate, port.latency, response, port.reverse, frame);
         let terms = headroom(&HeadroomSpec { overhead: plan.spec.overhead, header_delay: port.header, ..question });
         let needed = terms.above_threshold();
         let (have, words) = if receiver.shared {
@@ -199,7 +236,7 @@ fn room_after_xoff(
         };
         let subject = format!("{} class {}", receiver.section, spec.name);
         let place = port.describe();
-        if port.errors && have >= needed {
+        if port.cables.errors && have >= needed {
             let room = Room { needed, have, buffer, shared: receiver.shared, frame };
             lost_stop(&subject, &place, pause, &room, findings);
         }
@@ -214,28 +251,29 @@ fn room_after_xoff(
             let message = format!("may lose frames: {words} of headroom, but {needed} can arrive after XOFF {place}");
             findings.add_computed(Finding { severity: Severity::Error, subject, message, remedy }, terms);
         } else {
-            let message = format!("enough headroom: {words}, {needed} needed {place}");
+            let hardware = hardware(plan, port, response, frame);
+            let (wanted, link) = (hardware.above_threshold(), "with the delays that IEEE 802.1Qbb and 802.3 allow");
             let remedy = String::new();
-            findings.add_computed(Finding { severity: Severity::Note, subject, message, remedy }, terms);
+            if have >= wanted {
+                let message = format!("enough headroom: {words}, up to {wanted} needed by hardware {link} {place}");
+                findings.add_computed(Finding { severity: Severity::Note, subject, message, remedy }, hardware);
+            } else {
+                let message = format!(
+                    "enough headroom here: {words}, {needed} needed {place}; hardware {link} needs up to {wanted}"
+                );
+                findings.add_computed(Finding { severity: Severity::Note, subject, message, remedy }, hardware);
+            }
         }
     }
 }
 
-/// Reports the requirements of real hardware: a simulated interface takes no time, and a simulated sender takes the
-/// time `response`.
-fn real_link(plan: &Plan, receiver: &Receiver<'_>, port: &Port<'_>, largest: &[Bytes], findings: &mut Findings) {
-    let lossless = plan.spec.classes.iter().zip(largest).filter(|(class, _)| class.lossless);
-    let Some(frame) = lossless.map(|(_, &frame)| frame).max().filter(|frame| *frame > Bytes::ZERO) else { return };
-    let Ok(spec) = HeadroomSpec::standard_over(port.rate, port.latency, Medium::Optical, frame) else { return };
-    let reverse = largest.iter().copied().max().unwrap_or_default();
-    let terms = headroom(&HeadroomSpec { largest_reverse_frame: reverse, overhead: plan.spec.overhead, ..spec });
-    let message = format!(
-        "hardware with the delays that IEEE 802.1Qbb and 802.3 allow needs up to {} of headroom {}",
-        terms.above_threshold(),
-        port.describe(),
-    );
-    let (subject, remedy) = (receiver.section.clone(), String::new());
-    findings.add_computed(Finding { severity: Severity::Note, subject, message, remedy }, terms);
+/// The requirements of real hardware: a simulated interface takes no time, and a simulated sender takes the time
+/// `response`.
+fn hardware(plan: &Plan, port: &Port<'_>, response: Span, frame: Bytes) -> Breakdown {
+    let spec = HeadroomSpec::hardware_over(port.rate, port.latency, Medium::Optical, frame);
+    let response_delay = spec.response_delay.max(response);
+    let (largest_reverse_frame, overhead, header_delay) = (port.reverse, plan.spec.overhead, port.header);
+    headroom(&HeadroomSpec { largest_reverse_frame, overhead, header_delay, response_delay, ..spec })
 }
 
 /// Buffer space above a threshold.

@@ -111,6 +111,15 @@ pub(super) fn network() -> Section {
             "Minimum frame size. Shorter frames are padded to it.",
         ),
         key(
+            "headroom",
+            Kind::choice(&[
+                ("hardware", "the delays that IEEE 802.1Qbb and 802.3 allow interfaces and senders"),
+                ("exact", "what the simulated links need, with the largest frame of the network in both directions"),
+            ]),
+            Default::Value("hardware", "our choice: thresholds that are safe on real links"),
+            "What the default thresholds of PAUSE and PFC (xoff, headroom) leave room for.",
+        ),
+        key(
             "routing",
             Kind::choice(&[
                 ("shortest", "all paths with the fewest hops; each switch picks among its next hops, as in TRILL"),

@@ -1,12 +1,12 @@
 //! Buffers of switches and adapters: capacity, thresholds and the headroom required by a standard.
 
-use super::largest_frames;
+use super::frames::LargestFrames;
 use super::names::Names;
 use crate::resolve::{Gathered, Node};
-use fabric::graph::Graph;
+use fabric::graph::{Graph, NodeId};
 use fabric::spec::{ClassBuffer, ClassSpec, CreditUnit, FlowControl};
 use fabric::workload::FlowSpec;
-use theory::headroom::{Breakdown, HeadroomSpec, headroom};
+use theory::headroom::{Breakdown, HeadroomSpec, Medium, headroom};
 use units::{Bytes, Span};
 
 /// Common settings of devices.
@@ -17,6 +17,10 @@ pub(crate) struct Rules<'a> {
     pub(crate) overhead: Bytes,
     /// Largest frame of each class.
     pub(crate) largest: Vec<Bytes>,
+    /// Those of each direction.
+    frames: LargestFrames,
+    /// Whether default thresholds are for the simulated links, not for hardware.
+    pub(crate) exact: bool,
     /// For every node, how long a cut-through node waits for a header.
     pub(crate) headers: Vec<Span>,
 }
@@ -28,8 +32,21 @@ pub(crate) enum Reach<'a> {
     Unknown,
     /// All cables of these nodes.
     Nodes(&'a [u32]),
-    /// These cables.
-    Cables(&'a [u32]),
+    /// These cables, each at a node.
+    Ends(&'a [(u32, u32)]),
+}
+
+/// What the headroom of a cable depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Link {
+    rate: units::Rate,
+    latency: Span,
+    /// Time that both ends wait for a header.
+    header: Span,
+    /// Largest frame that comes.
+    frame: Bytes,
+    /// Largest frame in the way of a pause.
+    reverse: Bytes,
 }
 
 /// Flow control of a class.
@@ -66,43 +83,82 @@ impl<'a> Rules<'a> {
         overhead: Bytes,
     ) -> Rules<'a> {
         let headers = vec![Span::ZERO; graph.nodes.len()];
-        Rules { graph, classes, class_names, overhead, largest: largest_frames(flows, classes.len()), headers }
+        let frames = LargestFrames::new(graph, flows, classes.len());
+        let largest = frames.of_all.clone();
+        Rules { graph, classes, class_names, overhead, largest, frames, exact: false, headers }
     }
 
-    /// Returns the headroom of the cable that requires the most above a threshold, for frames of that length.
-    fn worst(&self, reach: Reach<'_>, largest: Bytes, response: Span) -> Option<Breakdown> {
-        let mut mine = vec![false; self.graph.cables.len()];
+    /// Returns the headroom of the cable that requires the most above a threshold. `class` is `None` for all together.
+    fn worst(&self, reach: Reach<'_>, class: Option<usize>, response: Span) -> Option<Breakdown> {
+        // The ends at which frames arrive.
+        let mut at = vec![(false, false); self.graph.cables.len()];
         match reach {
             Reach::Unknown => return None,
-            Reach::Cables(cables) => cables.iter().for_each(|&cable| mine[cable as usize] = true),
+            Reach::Ends(ends) => {
+                for &(node, cable) in ends {
+                    let end = self.graph.cables[cable as usize].a.0 == node;
+                    let ends = &mut at[cable as usize];
+                    if end { ends.0 = true } else { ends.1 = true }
+                }
+            }
             Reach::Nodes(nodes) => {
                 let mut there = vec![false; self.graph.nodes.len()];
                 nodes.iter().for_each(|&node| there[node as usize] = true);
-                for (mine, cable) in mine.iter_mut().zip(&self.graph.cables) {
-                    *mine = there[cable.a.0 as usize] || there[cable.b.0 as usize];
+                for (at, cable) in at.iter_mut().zip(&self.graph.cables) {
+                    *at = (there[cable.a.0 as usize], there[cable.b.0 as usize]);
                 }
             }
         }
         let headers = header_delays(self.graph, &self.headers);
-        let mut links: Vec<(units::Rate, Span, Span)> = Vec::new();
-        let cables = self.graph.cables.iter().zip(headers).zip(mine);
-        for (cable, header) in cables.filter(|(_, mine)| *mine).map(|(cable, _)| cable) {
-            let link = (cable.link.rate, cable.link.latency, header);
-            if links.last() != Some(&link) {
-                links.push(link);
+        let mut links: Vec<Link> = Vec::new();
+        for ((cable, header), (a, b)) in self.graph.cables.iter().zip(headers).zip(at) {
+            let ends = [(a, cable.a, cable.b), (b, cable.b, cable.a)];
+            for (_, receiver, sender) in ends.into_iter().filter(|(there, ..)| *there) {
+                let (frame, reverse) = self.frames_between(receiver, sender, class);
+                let link = Link { rate: cable.link.rate, latency: cable.link.latency, header, frame, reverse };
+                if links.last() != Some(&link) {
+                    links.push(link);
+                }
             }
         }
         links.sort_unstable();
         links.dedup();
-        let needs =
-            links.into_iter().map(|(rate, latency, header)| self.needed(rate, latency, header, largest, response));
-        needs.max_by_key(Breakdown::above_threshold)
+        // What never comes needs no room. Where nothing comes at all, anything might.
+        if links.iter().any(|link| link.frame > Bytes::ZERO) {
+            links.retain(|link| link.frame > Bytes::ZERO);
+        } else {
+            let frame = class.and_then(|class| self.largest.get(class)).or(self.largest.iter().max()).copied();
+            links.iter_mut().for_each(|link| link.frame = frame.unwrap_or_default());
+        }
+        links.into_iter().map(|link| self.needed(link, response)).max_by_key(Breakdown::above_threshold)
+    }
+
+    /// The largest frame of a class that comes, and the largest in the way of a pause.
+    fn frames_between(&self, receiver: NodeId, sender: NodeId, class: Option<usize>) -> (Bytes, Bytes) {
+        let of = |frames: &[Bytes]| match class {
+            Some(class) => frames.get(class).copied().unwrap_or_default(),
+            None => frames.iter().copied().max().unwrap_or_default(),
+        };
+        match self.exact {
+            true => (of(&self.largest), self.largest.iter().copied().max().unwrap_or_default()),
+            false => (
+                of(self.frames.arriving(self.graph, receiver, sender)),
+                self.frames.in_the_way(self.graph, receiver, sender),
+            ),
+        }
     }
 
     /// Returns the bytes that arrive after XOFF over one cable.
-    fn needed(&self, rate: units::Rate, latency: Span, header: Span, largest: Bytes, response: Span) -> Breakdown {
-        let reverse = self.largest.iter().copied().max().unwrap_or_default();
-        let spec = HeadroomSpec::simulated(rate, latency, response, reverse, largest);
+    fn needed(&self, link: Link, response: Span) -> Breakdown {
+        let Link { rate, latency, header, frame, reverse } = link;
+        let spec = match self.exact {
+            true => HeadroomSpec::simulated(rate, latency, response, reverse, frame),
+            false => {
+                let spec = HeadroomSpec::hardware_over(rate, latency, Medium::Optical, frame);
+                let response_delay = spec.response_delay.max(response);
+                HeadroomSpec { response_delay, largest_reverse_frame: reverse, ..spec }
+            }
+        };
         headroom(&HeadroomSpec { overhead: self.overhead, header_delay: header, ..spec })
     }
 
@@ -151,7 +207,7 @@ impl<'a> Rules<'a> {
         (device, ports): (&Node, &Node),
         control: FlowControl,
         of_switch: &[ClassBuffer],
-        cables: &[u32],
+        ends: &[(u32, u32)],
     ) -> Option<Vec<ClassBuffer>> {
         let shared = device.text("buffer")? == "shared";
         let entries = self.entries(gathered, device, ports, control)?;
@@ -159,7 +215,7 @@ impl<'a> Rules<'a> {
         let mut good = true;
         for (class, entry) in entries.into_iter().enumerate() {
             let Some(entry) = entry else { continue };
-            match self.buffer(gathered, entry, control, shared, Reach::Cables(cables), class) {
+            match self.buffer(gathered, entry, control, shared, Reach::Ends(ends), class) {
                 Some(buffer) => buffers[class] = buffer,
                 None => good = false,
             }
@@ -272,7 +328,8 @@ impl<'a> Rules<'a> {
         };
         let largest = largest.unwrap_or_default();
         let hysteresis = Bytes::new(largest.get() * 2);
-        let worst = self.worst(reach, largest, response);
+        let together = matches!(control, FlowControl::Pause(_));
+        let worst = self.worst(reach, (!together).then_some(class), response);
         // What is wrong with `match` has been said; thresholds would be computed for no cable.
         if matches!(reach, Reach::Unknown) && !(entry.given("xoff") || shared) {
             return None;
@@ -297,7 +354,8 @@ impl<'a> Rules<'a> {
                     let arithmetic = worst.map(|worst| worst.to_string()).unwrap_or_default();
                     let message = format!("a buffer of {capacity} is too small for a lossless class");
                     let help = format!(
-                        "{needed} can arrive after XOFF ({arithmetic}); increase the capacity, or set `xoff` explicitly"
+                        "{needed} can arrive after XOFF ({arithmetic}); increase the capacity, or set `xoff` explicitly{}",
+                        if self.exact { "" } else { ", or network.headroom = \"exact\" for the simulated link alone" },
                     );
                     gathered.refuse(entry.place_of("capacity"), message, help);
                     return None;

@@ -10,6 +10,7 @@ pub(crate) mod devices;
 pub(crate) mod figure;
 mod flow;
 mod fluid;
+pub(crate) mod frames;
 mod listed;
 pub(crate) mod names;
 pub(crate) mod network;
@@ -88,6 +89,7 @@ pub(crate) fn plan(
     let complete = complete && traffic.is_some();
     let traffic = traffic.unwrap_or_default();
     let mut rules = buffers::Rules::new(&network.graph, &classes, &class_names, &traffic.flows, network.overhead);
+    rules.exact = root.table("network").and_then(|node| node.text("headroom")).as_deref() == Some("exact");
     let switches = devices::switches(gathered, root, &mut rules);
     let adapters = devices::adapters(gathered, root, &rules);
     origins.switches = root.tables("switches").iter().map(|node| node.place).collect();

@@ -45,15 +45,13 @@ pub(super) fn ports(
                 good = false;
                 continue;
             }
-            let cables: Vec<u32> = mine.iter().map(|(_, cable)| *cable).collect();
+            let at: Vec<(u32, u32)> = mine.iter().map(|((node, _), cable)| (*node, *cable)).collect();
             let off = match entry.names("without_pfc") {
                 Some(names) => class_bits(gathered, rules, &names, entry),
                 None => Some(0),
             };
             let buffers = match entry.given("buffers") {
-                true => {
-                    rules.port_buffers(gathered, (device, entry), switch.flow_control, of_switch, &cables).map(Some)
-                }
+                true => rules.port_buffers(gathered, (device, entry), switch.flow_control, of_switch, &at).map(Some),
                 false => Some(None),
             };
             let egress = match entry.given("egress") {
