@@ -40,6 +40,7 @@
 
 mod check;
 mod expect;
+pub mod export;
 mod figure;
 mod flow_names;
 pub mod fluid;

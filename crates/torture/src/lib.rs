@@ -7,6 +7,7 @@
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods)] // An attack has a time limit, and says what it found.
 
 mod commands;
+mod configurations;
 mod corrupt;
 mod kill;
 pub mod kind;

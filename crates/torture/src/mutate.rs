@@ -1,4 +1,4 @@
-//! Mutated inputs: scenarios, the files they name, papers and frames. They are refused in words, or survived.
+//! Mutated inputs: scenarios, the files they name, papers, configurations of switches and frames. They are refused in words, or survived.
 
 use crate::kind::{Setting, Tally};
 use crate::random::Random;
@@ -29,6 +29,7 @@ pub(crate) fn attack(setting: &Setting, number: u64, folder: &Path, tally: &mut 
         0 => octets(setting, &mut random, tally),
         1 => distribution(&mut random, folder, tally),
         2 => paper(setting, &mut random, folder, tally),
+        3 => crate::configurations::attack(&setting.project, &mut random, tally, in_words),
         _ => text(setting, number, &mut random, folder, tally),
     }));
     match done {

@@ -125,6 +125,14 @@ pub(super) fn switch_buffers() -> Section {
     }
 }
 
+/// Those of ports, which have none with credits.
+pub(super) fn port_buffers() -> Section {
+    let mut section = switch_buffers();
+    let is_credit = |key: &Key| key.only.iter().any(|only| only.key == "flow_control" && only.values == ["credits"]);
+    section.keys.retain(|key| !is_credit(key));
+    section
+}
+
 pub(super) fn adapter_buffers() -> Section {
     Section {
         about: "Buffer sizes and thresholds of some classes.",

@@ -1,6 +1,6 @@
 //! Keys of `[[classes]]`, `[[switches]]` and `[[adapters]]`.
 
-use super::buffers::{LARGEST_BUFFER, adapter_buffers, switch_buffers};
+use super::buffers::{LARGEST_BUFFER, adapter_buffers, port_buffers, switch_buffers};
 use crate::key::{Default, Key, Kind, Section, key};
 use crate::parameters;
 
@@ -407,7 +407,7 @@ fn ports() -> Section {
             .only("flow_control", &["pfc"]),
             key(
                 "buffers",
-                Kind::Tables(Box::new(switch_buffers())),
+                Kind::Tables(Box::new(port_buffers())),
                 Default::Absent("those of the switch"),
                 "Buffer sizes and thresholds. Classes without an entry have those of the switch.",
             )

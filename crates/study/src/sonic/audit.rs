@@ -143,8 +143,9 @@ pub enum What {
 #[must_use]
 pub fn audit(fabric: &Fabric) -> Vec<Issue> {
     let mut found = Found { fabric, classes: fabric.classes(), issues: Vec::new() };
-    let ends: Vec<(&Cable, End)> =
+    let mut ends: Vec<(&Cable, End)> =
         fabric.cables.iter().flat_map(|cable| cable.ends().map(move |end| (cable, end))).collect();
+    ends.sort_by_key(|(_, end)| *end);
     for &(cable, end) in &ends {
         found.buffers(cable, end);
         found.marking(end, ends.iter().filter(|(_, other)| other.switch == end.switch).count());

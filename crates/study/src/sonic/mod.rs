@@ -10,10 +10,12 @@ pub use audit::{Issue, What, audit};
 
 use crate::discover::check_record;
 use crate::import::{ImportError, Opened, Target, finish};
+use files::output::{is_replaced, write_given};
 use results::document::ConfigurationRecord;
+use scenario::export::sonic::{Exported, export};
 use scenario::import::sonic::{Fabric, SwitchFiles, read, scenario};
 use scenario::import::{Imported, Note};
-use scenario::{Finding, Limits, NoFiles, Plan, check_routes, load_str};
+use scenario::{Finding, Limits, NoFiles, Plan, Severity, check_routes, load_str};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -71,7 +73,8 @@ pub fn is_configuration(path: &Path) -> bool {
 pub fn examine(path: &Path) -> Result<Examined, ImportError> {
     let fabric = fabric(path)?;
     let issues = audit(&fabric);
-    let routes = check_routes(&plan(&fabric)?);
+    let mut routes = check_routes(&plan(&fabric)?);
+    routes.retain(|finding| finding.severity > Severity::Note);
     Ok(Examined { fabric, issues, routes })
 }
 
@@ -92,13 +95,55 @@ pub fn import_sonic(path: &Path, target: &Target<'_>) -> Result<Imported, Import
     finish(Ok(scenario(fabric, &name)), target)
 }
 
+/// Converts the switches of a plan to configurations, each in a folder of its name in `folder`.
+///
+/// # Errors
+/// Fails if something has no counterpart in SONiC, if a file exists and `overwrite` is not given, or if one cannot be
+/// written.
+pub fn export_sonic(plan: &Plan, folder: &Path, overwrite: bool) -> Result<Exported, ExportError> {
+    let exported = export(plan).map_err(ExportError::Plan)?;
+    let mut files = Vec::new();
+    for (name, text) in &exported.switches {
+        if name.is_empty() || name.starts_with('.') || name.contains(['/', '\\', '\0']) {
+            return Err(ExportError::Plan(format!("no folder can be named after switch `{name}`; rename it")));
+        }
+        let file = folder.join(name).join("config_db.json");
+        if is_replaced(&file) && !overwrite {
+            return Err(ExportError::Exists(file));
+        }
+        files.push((file, text));
+    }
+    for (file, text) in files {
+        let failed = |error| ExportError::Write { path: file.clone(), error };
+        std::fs::create_dir_all(file.parent().unwrap_or(folder)).map_err(failed)?;
+        write_given(&file, text).map_err(failed)?;
+    }
+    Ok(exported)
+}
+
+/// An export that failed.
+#[derive(Debug)]
+pub enum ExportError {
+    /// Something in the plan has no counterpart: what it is, and the remedy.
+    Plan(String),
+    /// A file to write exists.
+    Exists(PathBuf),
+    /// A file cannot be written.
+    Write {
+        /// Its path.
+        path: PathBuf,
+        /// The reason.
+        error: io::Error,
+    },
+}
+
 /// Reads the configurations at a path.
 ///
 /// # Errors
 /// Fails if a file cannot be read, or if something in the files is wrong.
 pub fn fabric(path: &Path) -> Result<Fabric, ImportError> {
     let mut opened = Vec::new();
-    for (configuration, lldp, name) in files(path)? {
+    for (configuration, lldp, name) in found(path)? {
         opened.push((Opened::read(&configuration)?, lldp.as_deref().map(Opened::read).transpose()?, name));
     }
     let files: Vec<SwitchFiles<'_>> = opened
@@ -116,7 +161,7 @@ pub fn fabric(path: &Path) -> Result<Fabric, ImportError> {
 type Found = (PathBuf, Option<PathBuf>, String);
 
 /// The files of all switches at a path, by name.
-fn files(path: &Path) -> Result<Vec<Found>, ImportError> {
+fn found(path: &Path) -> Result<Vec<Found>, ImportError> {
     let failed = |error: io::Error| ImportError::Read { path: path.to_owned(), error };
     if !path.is_dir() {
         return Ok(vec![(path.to_owned(), None, stem(path))]);
@@ -141,7 +186,7 @@ fn files(path: &Path) -> Result<Vec<Found>, ImportError> {
     }
     if found.is_empty() || found.len() > MOST_SWITCHES {
         let reason = match found.len() {
-            0 => "no config_db.json, and no folder that has one".to_owned(),
+            0 => "it is a directory without config_db.json, and without a folder that has one".to_owned(),
             many => format!("{many} configurations; at most {MOST_SWITCHES} are read"),
         };
         return Err(failed(io::Error::new(io::ErrorKind::NotFound, reason)));

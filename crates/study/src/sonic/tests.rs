@@ -1,7 +1,6 @@
 //! Findings about a leaf-spine of four switches, sound and with one mistake each.
 
 use super::*;
-use scenario::Severity;
 use scenario::import::NamedText;
 
 const NAMES: [&str; 4] = ["leaf0", "leaf1", "spine0", "spine1"];
@@ -78,7 +77,7 @@ fn each_mistake_is_found() {
                 if name == "leaf1" { text.replace("250000", "9000000").replace("2097152", "9000000") } else { text }
             },
         );
-    found(&later, Severity::Warning, "marks-after-pause", "marks begin at 9MB, but an input is paused at 6.712");
+    found(&later, Severity::Warning, "marks-after-pause", "marks begin at 9MB, but an input is paused at 6712134B");
     let map = with("spine1", "\"3\": \"3\"", "\"3\": \"4\"");
     found(
         &map,

@@ -2,7 +2,7 @@
 // Comments here are help texts, and scenario keys in them no links.
 #![allow(rustdoc::broken_intra_doc_links)]
 
-use super::import_arguments::Import;
+use super::import_arguments::{Export, Import};
 use super::listing::TEMPLATE_NAMES;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -68,8 +68,10 @@ pub enum Command {
     Tables,
     /// Write a commented scenario as a starting point
     Init(Init),
-    /// Convert the files of another simulator, or the configurations of switches, to a scenario
+    /// Convert files of other simulators or of switches to a scenario
     Import(Import),
+    /// Write the switches of a scenario as configurations
+    Export(Export),
     /// Print completions for a shell
     Completions(Completions),
 }

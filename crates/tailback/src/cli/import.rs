@@ -1,9 +1,11 @@
-//! `import`: files of other simulators and of switches as scenarios.
+//! `import`: files of other simulators and of switches as scenarios. `export`: scenarios as files of switches.
 
+use super::check::load_or_say;
 use super::console;
 use super::exit::Exit;
-use super::import_arguments::{Import, ImportFrom, ImportTarget};
+use super::import_arguments::{Export, ExportTo, Import, ImportFrom, ImportTarget};
 use scenario::import::Imported;
+use study::sonic::{ExportError, export_sonic};
 use study::{ChakraFiles, ImportError, Target, import_chakra, import_goal, import_hpcc, import_htsim};
 use units::grouped;
 
@@ -39,6 +41,38 @@ pub fn import(arguments: &Import) -> Exit {
             said(&target, study::sonic::import_sonic(&files.path, &target))
         }
     }
+}
+
+/// `tailback export`
+pub fn export(arguments: &Export) -> Exit {
+    let ExportTo::Sonic(arguments) = &arguments.to;
+    let plan = match load_or_say(&arguments.scenario) {
+        Ok(plan) => plan,
+        Err(exit) => return exit,
+    };
+    let (message, exit) = match export_sonic(&plan, &arguments.output, arguments.overwrite) {
+        Ok(exported) => {
+            for note in &exported.notes {
+                console::note(&format!("note: {}: {}", note.key, note.meaning));
+            }
+            let count = grouped(exported.switches.len() as u64);
+            console::note(&format!("wrote the configurations of {count} switches to {}", arguments.output.display()));
+            return Exit::Success;
+        }
+        Err(ExportError::Plan(reason)) => {
+            let (message, help) = reason.split_once("; ").unwrap_or((&reason, ""));
+            (format!("{message}\n  {help}"), Exit::BadInput)
+        }
+        Err(ExportError::Exists(path)) => (
+            format!("{} already exists\n  name another directory, or replace it with --overwrite", path.display()),
+            Exit::BadInput,
+        ),
+        Err(ExportError::Write { path, error }) => {
+            (format!("cannot write {}: {error}", path.display()), Exit::of_io(&error))
+        }
+    };
+    console::error(&message);
+    exit
 }
 
 fn target(arguments: &ImportTarget) -> Target<'_> {

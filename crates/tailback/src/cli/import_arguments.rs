@@ -1,5 +1,6 @@
-//! The command line of `import`.
+//! The command line of `import` and `export`.
 
+use super::arguments::Scenario;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -119,4 +120,32 @@ pub struct ImportSonic {
     pub path: PathBuf,
     #[command(flatten)]
     pub target: ImportTarget,
+}
+
+/// `export`
+#[derive(Args, Debug)]
+pub struct Export {
+    /// The system
+    #[command(subcommand)]
+    pub to: ExportTo,
+}
+
+/// The system that reads what is written.
+#[derive(Subcommand, Debug)]
+pub enum ExportTo {
+    /// Configurations of SONiC switches: ports, cables, buffers, WRED, scheduling and PFC
+    Sonic(ExportSonic),
+}
+
+/// `export sonic`
+#[derive(Args, Debug)]
+pub struct ExportSonic {
+    #[command(flatten)]
+    pub scenario: Scenario,
+    /// The directory to write to: NAME/config_db.json for each switch
+    #[arg(short, long = "output", value_name = "DIR")]
+    pub output: PathBuf,
+    /// Replace existing files
+    #[arg(long)]
+    pub overwrite: bool,
 }

@@ -112,6 +112,7 @@ pub fn main() -> ExitCode {
         Command::Tables => listing::tables(),
         Command::Init(arguments) => listing::init(&arguments),
         Command::Import(arguments) => import::import(&arguments),
+        Command::Export(arguments) => import::export(&arguments),
         Command::Completions(arguments) => listing::completions(&arguments),
     };
     exit.into()

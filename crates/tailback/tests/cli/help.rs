@@ -2,7 +2,7 @@
 
 use crate::program::Scratch;
 
-const COMMANDS: [&str; 25] = [
+const COMMANDS: [&str; 26] = [
     "run",
     "check",
     "routes",
@@ -26,6 +26,7 @@ const COMMANDS: [&str; 25] = [
     "tables",
     "init",
     "import",
+    "export",
     "completions",
     "help",
 ];

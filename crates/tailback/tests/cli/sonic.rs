@@ -55,5 +55,26 @@ fn contradictions_leave_nothing() {
     let said = scratch.run(&["check", "fabric"]).ends(2);
     assert!(said.err.contains("this is not JSON"), "{}", said.err);
     let said = scratch.run(&["check", "."]).ends(2);
-    assert!(said.err.contains("no config_db.json"), "{}", said.err);
+    assert!(said.err.contains("it is a directory without config_db.json"), "{}", said.err);
+}
+
+#[test]
+fn an_export_imported_again_is_the_same_scenario() {
+    let scratch = leaf_spine("sonic-export");
+    scratch.run(&["import", "sonic", "fabric", "-o", "one.toml", "--overwrite"]).ends(0);
+    scratch.run(&["export", "sonic", "one.toml", "-o", "again"]).ends(0).matches("sonic-export");
+    assert!(scratch.run(&["export", "sonic", "one.toml", "-o", "again"]).ends(2).err.contains("already exists"));
+    scratch.run(&["import", "sonic", "again", "-o", "two.toml"]).ends(0);
+    let read = |name: &str| {
+        let text = std::fs::read_to_string(scratch.path(name)).expect("a scenario");
+        let lines = text.lines().map(|line| line.split("  #").next().unwrap_or(line).to_owned());
+        lines.filter(|line| !line.starts_with('#') && !line.starts_with("name")).collect::<Vec<_>>()
+    };
+    assert_eq!(read("one.toml"), read("two.toml"));
+    let finished = scratch.run(&["run", "two.toml", "--no-record"]).ends(0).out;
+    assert!(finished.contains("0 frames dropped"), "{finished}");
+    scratch.scenario("infiniband-credits.toml");
+    let said = scratch.run(&["export", "sonic", "infiniband-credits.toml", "-o", "no"]).ends(2);
+    assert!(said.err.contains("neither credits nor PAUSE"), "{}", said.err);
+    assert!(!scratch.path("no").exists());
 }

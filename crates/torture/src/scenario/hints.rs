@@ -45,6 +45,8 @@ pub fn given(path: &str, world: &World, random: &mut Random) -> Option<bool> {
             random.percent(12)
         }
         "switches.ports" => random.percent(15),
+        // Small buffers have no room for hardware.
+        "network.headroom" => random.percent(80),
         "switches.ports.egress" => random.percent(12),
         "switches.buffers.capacity" | "adapters.buffers.capacity" | "switches.ports.buffers.capacity" => {
             random.percent(97)
@@ -144,6 +146,7 @@ fn network(path: &str, world: &World, random: &mut Random) -> Option<String> {
         "network.links.between" => format!("[\"s{}\", \"s{}\"]", world.index - 1, world.index),
         "network.links.count" => if world.index == 0 { 1 } else { 1 + random.below(2) }.to_string(),
         "network.roots" => some_names(&world.switches, random),
+        "network.headroom" if !world.wants("network.headroom", "hardware") => quoted("exact"),
         "network.overhead" => quoted(random.of(&["0B", "20B", "38B"])),
         "network.smallest_frame" => quoted(random.of(&["1B", "64B", "256B"])),
         "network.bridges.names" | "network.services.transmit" | "network.services.receive" => {

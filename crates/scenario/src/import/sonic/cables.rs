@@ -22,8 +22,7 @@ pub(super) fn neighbours(work: &mut Work, database: &Database<'_>, lldp: Option<
         match find(&mut switch.ports, &local) {
             Some(port) => set(work, port, neighbour),
             None => {
-                let message = format!("{} is at port {}, which is not in PORT", row.name(), short(&local));
-                work.refuse(row.place(""), message, "remove the row, or add the port");
+                work.note(&row.name(), format!("port {} is not in PORT and is left out", short(&local)));
             }
         }
     }

@@ -346,7 +346,7 @@ fn lengths(work: &mut Work, database: &Database<'_>, switch: &mut Switch) {
     }
 }
 
-/// Applies a setting to the ports of a row; a port that does not exist is refused.
+/// The ports that a row names. One that does not exist is reported: rows outlive a change of the breakout of a port.
 pub(super) fn at_ports<'s>(
     work: &mut Work,
     switch: &'s mut Switch,
@@ -356,8 +356,7 @@ pub(super) fn at_ports<'s>(
     let known: BTreeSet<&str> = names.iter().copied().collect();
     let missing = known.iter().find(|name| !switch.ports.iter().any(|port| port.name == **name));
     if let Some(missing) = missing {
-        let message = format!("{} names port {}, which is not in PORT", row.name(), short(missing));
-        work.refuse(row.place(""), message, "remove the row, or add the port");
+        work.note(&row.name(), format!("port {} is not in PORT and is left out", short(missing)));
     }
     switch.ports.iter_mut().filter(|port| known.contains(port.name.as_str())).collect()
 }

@@ -227,3 +227,48 @@ fn no_damage_makes_it_panic() {
         }
     }
 }
+
+/// Exports a plan and imports it again.
+fn again(plan: &Plan) -> Plan {
+    let exported = crate::export::sonic::export(plan).unwrap_or_else(|reason| panic!("{reason}"));
+    assert_eq!(exported.notes, []);
+    let files: Vec<SwitchFiles<'_>> = exported
+        .switches
+        .iter()
+        .map(|(name, text)| SwitchFiles { configuration: NamedText { name, text }, lldp: None, name })
+        .collect();
+    let fabric = read(&files).unwrap_or_else(|errors| panic!("{errors}"));
+    self::plan(fabric)
+}
+
+#[test]
+fn an_export_imported_again_is_the_same_network() {
+    let one_end = in_leaf0("\"pfc_enable\": \"3,4\"", "\"pfc_enable\": \"3\"");
+    let static_share = in_leaf0("\"dynamic_th\": \"-2\"", "\"static_th\": \"2000000\"");
+    let large = in_leaf0("\"size\": \"1248\"", "\"size\": \"75776\"");
+    let fabrics = [Ok(whole()), changed(one_end), changed(static_share), changed(large)];
+    for fabric in fabrics {
+        let first = plan(fabric.unwrap_or_else(|errors| panic!("{errors}")));
+        let second = again(&first);
+        let (one, two) = (&first.spec, &second.spec);
+        assert_eq!((&one.graph.nodes, &one.graph.cables), (&two.graph.nodes, &two.graph.cables));
+        assert_eq!((&one.classes, &one.kind_of), (&two.classes, &two.kind_of));
+        assert_eq!(one.switches, two.switches);
+        assert_eq!(one.ports, two.ports);
+    }
+}
+
+#[test]
+fn what_no_switch_can_have_is_not_exported() {
+    let text = include_str!("../../../../../scenarios/infiniband-credits.toml");
+    let plan = load_str("a.toml", text, &[], &NoFiles, Limits::default()).expect("a plan");
+    assert!(crate::export::sonic::export(&plan).is_err_and(|reason| reason.contains("flow_control = \"pfc\"")));
+}
+
+#[test]
+fn rows_of_ports_that_are_gone_are_left_out() {
+    let fabric = changed(in_leaf0("\"Ethernet0|0\"", "\"Ethernet0,Ethernet99|0\"")).expect("readable");
+    let note = fabric.notes.iter().find(|note| note.key == "BUFFER_PG|Ethernet0,Ethernet99|0").expect("a note");
+    assert_eq!(note.meaning, "port Ethernet99 is not in PORT and is left out");
+    assert_eq!(scenario(fabric, "a").scenario, scenario(whole(), "a").scenario);
+}

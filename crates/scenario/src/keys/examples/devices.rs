@@ -94,6 +94,20 @@ neighbours = "h1"
 buffers = { headroom = "100KB" }"#,
     ),
     (
+        "switches.ports.buffers",
+        r#"[[switches]]
+flow_control = "pfc"
+buffers = { capacity = "200KB" }
+
+[[switches.ports]]
+neighbours = "h0"
+
+[[switches.ports.buffers]]
+capacity = "400KB"
+xoff = "300KB"
+xon = "290KB""#,
+    ),
+    (
         "switches.vl_arbitration",
         r#"[[classes]]
 name = "VL0"
