@@ -16,7 +16,7 @@
 //! // Two bridges with two links between them find each other by IS-IS, and agree on the tables of the whole network.
 //! let link = LinkSpec::new(Rate::from_gigabits(10), Span::from_micros(1));
 //! let graph = topology::two_switches(1, 1, 2, Links::same(link))?;
-//! let found = discover(&graph, &Bridges::plain(&graph), &[], Timers::default());
+//! let found = discover(&graph, &Bridges::plain(&graph), &[], Timers::default())?;
 //! assert!(found.is_sound());
 //! assert_eq!((found.trunks, found.steps[0].adjacencies.len()), (2, 2));
 //! # Ok::<(), Box<dyn std::error::Error>>(())

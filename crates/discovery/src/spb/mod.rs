@@ -10,7 +10,7 @@ pub use filtering::{Databases, Entry, Group, Input, Service, spbm, spbv};
 
 use control::isis::{Timers, Topology};
 use fabric::graph::{Graph, HostId, NodeId, Role};
-use fabric::routing::{Bridges, Routes, Routing};
+use fabric::routing::{Bridges, RouteError, Routes, Routing};
 use fabric::spec::Fault;
 use std::collections::BTreeSet;
 use units::{Span, Time};
@@ -70,10 +70,13 @@ impl Discovery {
 
 /// Runs bridges at all switches until they converge, then through all failures and restorations of cables.
 ///
+/// # Errors
+/// If a host has several links: bridges would learn of it at several places.
+///
 /// # Panics
 /// If the graph is one that [`Graph::validate`] refuses.
-#[must_use]
-pub fn discover(graph: &Graph, bridges: &Bridges, faults: &[Fault], timers: Timers) -> Discovery {
+pub fn discover(graph: &Graph, bridges: &Bridges, faults: &[Fault], timers: Timers) -> Result<Discovery, RouteError> {
+    let all = routing(bridges).compute(graph, &[])?;
     let trunks = trunks(graph);
     let mut world = World::new(graph, bridges, &trunks, timers);
     let step = |world: &mut World, at: Option<Time>, down: Vec<u32>| {
@@ -90,8 +93,7 @@ pub fn discover(graph: &Graph, bridges: &Bridges, faults: &[Fault], timers: Time
         world.fail(&down);
         steps.push(step(&mut world, Some(at), down));
     }
-    let all = routing(bridges).compute(graph, &[]).expect("shortest path bridging has no lanes");
-    Discovery { steps, trees: usage(graph, &all), trunks: trunks.len() }
+    Ok(Discovery { steps, trees: usage(graph, &all), trunks: trunks.len() })
 }
 
 /// A change in a switch's view of failed cables during a run.
@@ -177,13 +179,13 @@ fn system_id(identifier: u64) -> SystemId {
 /// only failed cables between switches count: frames to a host whose own cable is down wait at its switch.
 fn wrong(graph: &Graph, bridges: &Bridges, world: &World, down: &[u32]) -> Vec<NodeId> {
     let down: Vec<u32> = trunks(graph).into_iter().filter(|trunk| down.contains(trunk)).collect();
-    let truth = routing(bridges).compute(graph, &down).expect("shortest path bridging has no lanes");
+    let truth = routing(bridges).compute(graph, &down).expect("it was computed without failures");
     let mut known: Vec<(Topology, Routes)> = Vec::new();
     let mut wrong = Vec::new();
     for (node, topology) in world.topologies() {
         let place = known.iter().position(|(known, _)| *known == topology).unwrap_or_else(|| {
             let (bridges, down) = learned(graph, bridges, world, &topology);
-            let routes = routing(&bridges).compute(graph, &down).expect("shortest path bridging has no lanes");
+            let routes = routing(&bridges).compute(graph, &down).expect("it was computed without failures");
             known.push((topology, routes));
             known.len() - 1
         });

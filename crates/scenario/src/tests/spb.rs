@@ -10,7 +10,15 @@ use units::{Span, Stream};
 
 fn found(plan: &Plan) -> Discovery {
     let graph = &plan.spec.graph;
-    discover(graph, &Bridges::plain(graph), &plan.spec.faults, Timers::default())
+    discover(graph, &Bridges::plain(graph), &plan.spec.faults, Timers::default()).expect("every host has one link")
+}
+
+#[test]
+fn hosts_with_several_links_are_refused() {
+    let plan = plan(&format!("{LEAF_SPINE}\nhost_links = 2"), "");
+    let graph = &plan.spec.graph;
+    let refused = discover(graph, &Bridges::plain(graph), &plan.spec.faults, Timers::default());
+    assert!(refused.is_err_and(|error| error.to_string().contains("host \"h0\" has several links")));
 }
 
 const LEAF_SPINE: &str = "topology = \"leaf-spine\"\nleaves = 4\nspines = 3\nhosts_per_leaf = 2";

@@ -12,7 +12,7 @@ use scenario::memory::{self, Need};
 /// Runs the bridges of a plan's network through its failures.
 ///
 /// # Errors
-/// What is wrong and what to do, if the network is too large for the memory.
+/// What is wrong and what to do, if the network is too large for the memory, or has hosts with several links.
 pub fn spb_discovery(plan: &Plan) -> Result<Discovery, (String, String)> {
     let graph = &plan.spec.graph;
     let bridges = match &plan.routing {
@@ -20,7 +20,12 @@ pub fn spb_discovery(plan: &Plan) -> Result<Discovery, (String, String)> {
         _ => Bridges::plain(graph),
     };
     Need::default().and_bridges(graph.switches().len() as u64).within(memory::limit())?;
-    Ok(discover(graph, &bridges, &plan.spec.faults, Timers::default()))
+    let alone = |_| {
+        let host = graph.multihomed().next().map_or("", |host| &graph.nodes[host.0 as usize].name);
+        let message = format!("host \"{host}\" has several links, which shortest path bridging does not support");
+        (message, "give every host one link".to_owned())
+    };
+    discover(graph, &bridges, &plan.spec.faults, Timers::default()).map_err(alone)
 }
 
 /// A discovery as JSON states it.
