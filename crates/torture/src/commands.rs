@@ -35,16 +35,20 @@ pub fn judge(program: &Program, files: &Files, folder: &Path, random: &mut Rando
     go(&["check", NAME], &[0, 2, 3, 6])?;
     go(&["explain", NAME], &[0])?;
     go(&["routes", NAME], &[0])?;
-    go(&["spb", NAME], &[0])?;
+    go(&["spb", NAME], if graph.multihomed().next().is_some() { &[2] } else { &[0] })?;
     go(&["dcbx", NAME], if plan.dcb.is_some() { &[0, 6] } else { &[2] })?;
-    let run = go(&["run", NAME, "--set", most, "--threads", &threads, "--out", "r", &more], &[0, 2, 3, 4, 5, 6])?;
+    // Half of the runs record why flows took their time.
+    let why = random.of(&[&[][..], &["--why"]]).to_vec();
+    let first = ["run", NAME, "--set", most, "--threads", &threads, "--out", "r", &more];
+    let run = go(&[&first[..], &why].concat(), &[0, 2, 3, 4, 5, 6])?;
     // Refused, or ended by a limit of rows that it passed before an inspection: there is no result to read.
     if run == 2 || run == 5 && !folder.join("r").exists() {
         return Ok(count);
     }
-    let again = go(&["run", NAME, "--set", most, "--out", "r2", "--quiet"], &[run])?;
+    let again = go(&[&["run", NAME, "--set", most, "--out", "r2", "--quiet"], &why[..]].concat(), &[run])?;
     debug_assert_eq!(run, again);
     go(&["diff", "r", "r2"], &[0])?;
+    go(&["why", "r"], if why.is_empty() { &[2] } else { &[0] })?;
     go(&["csv", "r", "--out", "c"], &[0])?;
     go(&["plot", "r", "--out", "p"], &[0])?;
     // Without its front-end a program writes no reports.

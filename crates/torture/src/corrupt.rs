@@ -54,10 +54,11 @@ struct Reader {
     read: fn(&Program, &Path, &Path) -> Result<Given, String>,
 }
 
-const READERS: [Reader; 4] = [
+const READERS: [Reader; 5] = [
     Reader { name: "csv", read: |program, at, out| given(program, at, &["csv", "r", "--out", "out"], out) },
     Reader { name: "plot", read: |program, at, out| given(program, at, &["plot", "r", "--out", "out"], out) },
     Reader { name: "report", read: |program, at, out| given(program, at, &["report", "r", "-o", "out"], out) },
+    Reader { name: "why", read: |program, at, out| given(program, at, &["why", "r"], out) },
     Reader { name: "diff", read: |program, at, out| given(program, at, &["diff", "whole", "r"], out) },
 ];
 
@@ -143,7 +144,8 @@ pub(crate) fn attack(setting: &Setting, number: u64, folder: &Path, tally: &mut 
     let program = &setting.program;
     std::fs::write(folder.join("scenario.toml"), SCENARIO).map_err(io)?;
     let seed = number.to_string();
-    program.run(folder, &["run", "scenario.toml", "--seed", &seed, "--out", "whole", "--quiet"], LIMIT)?.clean()?;
+    let run = ["run", "scenario.toml", "--seed", &seed, "--out", "whole", "--why", "--quiet"];
+    program.run(folder, &run, LIMIT)?.clean()?;
     let (whole, result, out) = (folder.join("whole"), folder.join("r"), folder.join("out"));
     copy(&whole, &result).map_err(io)?;
     let mut sound = Vec::new();

@@ -27,7 +27,7 @@ pub enum Kind {
     Scenarios,
     /// Every command on random scenarios.
     Commands,
-    /// Mutated scenarios, distributions, papers, configurations of switches and frames.
+    /// Mutated scenarios, distributions, papers, files of other simulators, configurations of switches and frames.
     Mutations,
     /// kill -9, and the same command again.
     Kills,

@@ -9,6 +9,7 @@
 mod commands;
 mod configurations;
 mod corrupt;
+mod foreign;
 mod kill;
 pub mod kind;
 mod mutate;

@@ -1,4 +1,5 @@
-//! Mutated inputs: scenarios, the files they name, papers, configurations of switches and frames. They are refused in words, or survived.
+//! Mutated inputs: scenarios, the files they name, papers, files of other simulators, configurations of switches and frames.
+//! They are refused in words, or survived.
 
 use crate::kind::{Setting, Tally};
 use crate::random::Random;
@@ -19,7 +20,7 @@ mod bridges;
 mod frames;
 
 /// A small input that takes longer is a finding.
-const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// One mutated input.
 pub(crate) fn attack(setting: &Setting, number: u64, folder: &Path, tally: &mut Tally) -> Result<(), String> {
@@ -27,9 +28,10 @@ pub(crate) fn attack(setting: &Setting, number: u64, folder: &Path, tally: &mut 
     let start = Instant::now();
     let done = catch_unwind(AssertUnwindSafe(|| match random.below(20) {
         0 => octets(setting, &mut random, tally),
-        1 => distribution(&mut random, folder, tally),
+        1 => distribution(&mut random, tally),
         2 => paper(setting, &mut random, folder, tally),
         3 => crate::configurations::attack(&setting.project, &mut random, tally, in_words),
+        4 | 5 => crate::foreign::attack(setting, &mut random, folder, tally),
         _ => text(setting, number, &mut random, folder, tally),
     }));
     match done {
@@ -48,15 +50,7 @@ fn octets(setting: &Setting, random: &mut Random, tally: &mut Tally) -> Result<(
             true => std::fs::read(seeds.join(random.of(&names))).map_err(|error| error.to_string())?,
             false => (0..random.below(300)).map(|_| random.below(256) as u8).collect(),
         };
-        for _ in 0..1 + random.below(6) {
-            match (random.below(4), octets.len()) {
-                (_, 0) => octets.push(0),
-                (0, length) => octets.truncate(random.index(length)),
-                (1, length) => octets.insert(random.index(length), random.below(256) as u8),
-                (2, length) => octets[random.index(length)] ^= 1 << random.below(8),
-                (_, length) => octets[random.index(length)] = *random.of(&[0, 1, 0x7F, 0x80, 0xFF]),
-            }
-        }
+        scramble(&mut octets, random);
         frames::survive(&octets);
         agents::survive(&octets);
         bridges::survive(&octets);
@@ -65,8 +59,21 @@ fn octets(setting: &Setting, random: &mut Random, tally: &mut Tally) -> Result<(
     Ok(())
 }
 
+/// Damages some octets.
+pub(crate) fn scramble(octets: &mut Vec<u8>, random: &mut Random) {
+    for _ in 0..1 + random.below(6) {
+        match (random.below(4), octets.len()) {
+            (_, 0) => octets.push(0),
+            (0, length) => octets.truncate(random.index(length)),
+            (1, length) => octets.insert(random.index(length), random.below(256) as u8),
+            (2, length) => octets[random.index(length)] ^= 1 << random.below(8),
+            (_, length) => octets[random.index(length)] = *random.of(&[0, 1, 0x7F, 0x80, 0xFF]),
+        }
+    }
+}
+
 /// A CDF file.
-fn distribution(random: &mut Random, folder: &Path, tally: &mut Tally) -> Result<(), String> {
+fn distribution(random: &mut Random, tally: &mut Tally) -> Result<(), String> {
     let words =
         ["0", "1", "-1", "1e300", "nan", "inf", "#", "0.5", "1e15", "1e16", "\u{fc}", "\0", "x", "1500", " ", "\t"];
     let mut cdf = String::from("100 0.1\n1500 0.6\n60000 1.0\n");
@@ -83,7 +90,7 @@ fn distribution(random: &mut Random, folder: &Path, tally: &mut Tally) -> Result
          sizes = \"empirical\"\ncdf = \"sizes.cdf\"\n[run]\nduration = \"20us\"\n"
             .into(),
     );
-    survive(&files, folder, tally)
+    survive(&files, tally)
 }
 
 /// A paper.toml.
@@ -121,7 +128,7 @@ fn text(setting: &Setting, number: u64, random: &mut Random, folder: &Path, tall
         damage(&mut text, random);
     }
     files.0.insert(NAME.into(), text);
-    let done = catch_unwind(AssertUnwindSafe(|| survive(&files, folder, tally)));
+    let done = catch_unwind(AssertUnwindSafe(|| survive(&files, tally)));
     let done = done.unwrap_or_else(|panic| Err(format!("panicked: {}", crate::words_of(&*panic))));
     if done.is_err() {
         files.store(folder).map_err(|error| error.to_string())?;
@@ -162,7 +169,7 @@ fn sample(setting: &Setting, random: &mut Random) -> Result<Files, String> {
 }
 
 /// That a complaint can be acted on.
-fn in_words(errors: &scenario::Errors) -> Result<(), String> {
+pub(crate) fn in_words(errors: &scenario::Errors) -> Result<(), String> {
     let rendered = errors.render(true);
     match errors.complaints().find(|it| it.line == 0 || it.message.is_empty() || it.file.is_empty()) {
         _ if errors.count() == 0 || rendered.is_empty() => Err("refused without a word".into()),
@@ -172,8 +179,7 @@ fn in_words(errors: &scenario::Errors) -> Result<(), String> {
 }
 
 /// Loads, checks, explains and runs it for a moment.
-fn survive(files: &Files, folder: &Path, tally: &mut Tally) -> Result<(), String> {
-    let _ = folder;
+pub(crate) fn survive(files: &Files, tally: &mut Tally) -> Result<(), String> {
     match load_str(NAME, files.text(), &[], files as &dyn FileReader, SMALL) {
         Err(errors) => {
             tally.count("rejected", 1);
@@ -310,7 +316,7 @@ fn unit(line: &str, random: &mut Random) -> String {
 }
 
 /// A number on a line becomes another.
-fn number(line: &str, random: &mut Random) -> String {
+pub(crate) fn number(line: &str, random: &mut Random) -> String {
     let Some(start) = line.find(|letter: char| letter.is_ascii_digit()) else { return line.to_owned() };
     let end = line[start..].find(|letter: char| !letter.is_ascii_digit()).map_or(line.len(), |at| start + at);
     let number = match random.below(3) {
