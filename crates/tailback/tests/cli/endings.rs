@@ -156,6 +156,41 @@ fn a_deadlock_that_nobody_expects_is_4() {
     }
 }
 
+/// Shared buffers open at their dynamic threshold, not only within the guaranteed part, which is empty here.
+#[test]
+fn a_shared_buffer_that_opens_again_is_no_deadlock() {
+    let scratch = Scratch::new("exit-shared");
+    let switches = "switches=[{buffer=\"shared\",shared_size=\"200KB\",alpha=\"1\",buffers={capacity=\"0B\"}}]";
+    let adapters = "adapters=[{flow_control=\"pfc\",service=\"500Mb/s\",buffers={capacity=\"20KB\"}}]";
+    let near = "name=\"near\",kind=\"greedy\",to=[\"h1\",\"h2\",\"h3\",\"h0\"],size=\"300KB\"";
+    let far = "name=\"far\",kind=\"paced\",rate=\"200Mb/s\",to=[\"h2\",\"h3\",\"h0\",\"h1\"],size=\"30KB\"";
+    let from = "pairing=\"in-order\",from=[\"h0\",\"h1\",\"h2\",\"h3\"]";
+    let workloads = format!("workloads=[{{{near},{from}}},{{{far},{from}}}]");
+    scratch.scenario("ring-deadlock.toml");
+    for inspect_every in ["run.inspect_every=100us", "run.inspect_every=1s"] {
+        let set = [switches, adapters, &workloads, inspect_every].map(|change| ["--set", change]).concat();
+        // The scenario expects a deadlock.
+        let run = ["run", "ring-deadlock.toml", "--no-record", "--json"];
+        let said = scratch.run(&[&run[..], &set].concat()).ends(6).json();
+        assert_eq!((&said["outcome"], &said["delivered_bytes"]), (&"finished".into(), &1_320_000.into()), "{said}");
+    }
+}
+
+/// Room behind a crossbar that is smaller than a frame lets none go.
+#[test]
+fn a_ring_with_buffers_on_both_sides_of_its_crossbars_deadlocks() {
+    let scratch = Scratch::new("exit-combined");
+    let changes = [
+        "switches[0].queueing=combined",
+        "switches[0].output_buffer=16KB",
+        "switches[0].buffers={capacity=\"50KB\",xoff=\"31KB\"}",
+        "workloads[0].to=[\"h3\",\"h0\",\"h1\",\"h2\"]",
+    ];
+    let set = changes.map(|change| ["--set", change]).concat();
+    scratch.scenario("ring-deadlock.toml");
+    scratch.run(&[&["run", "ring-deadlock.toml", "--no-record"], &set[..]].concat()).ends(0);
+}
+
 #[test]
 fn a_limit_is_5() {
     let scratch = Scratch::new("exit-5");
