@@ -588,6 +588,25 @@ mod tests {
         std::fs::remove_dir_all(&out).unwrap();
     }
 
+    /// A run without inspections hands over its rows whenever its recorders are full.
+    #[test]
+    fn rows_are_written_when_recorders_are_full() {
+        let often = ["probes.sample_every=100ns", "run.duration=20ms", "run.inspect_every=20ms"].map(str::to_owned);
+        let plan = load_str("test", SCENARIO, &often, &NoFiles, scenario::Limits::default());
+        let plan = plan.unwrap_or_else(|errors| panic!("{}", errors.render(false)));
+        let out = std::env::temp_dir().join(format!("tailback-full-{}", std::process::id()));
+        let record = Recording { out: out.clone(), existing: Existing::Replace };
+        let interrupt = AtomicBool::new(false);
+        let options =
+            Options { threads: 1, time_up: None, interrupt: &interrupt, record: Some(&record), capture: None };
+        let mut between = 0;
+        execute(&plan, &options, |seen| between += u64::from(!seen.inspection)).unwrap();
+        let rows: u64 = Results::open(&out).unwrap().manifest.tables.iter().map(|table| table.rows).sum();
+        let full = rows / super::super::volume::ROWS_HELD as u64;
+        assert!(full >= 2 && between >= full, "{rows} rows in {between} pieces");
+        std::fs::remove_dir_all(&out).unwrap();
+    }
+
     #[test]
     fn throughput_is_measured_after_the_warm_up() {
         let measures = run(None, 1).measures;

@@ -1,6 +1,6 @@
 //! The plan of recorded results.
 
-use files::LARGEST_SCENARIO;
+use files::LARGEST_DATA;
 use results::{Results, hash_of};
 use scenario::{Disk, Errors, FileReader, Plan, load_with, unread};
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ impl Recorded<'_> {
     fn copies_are_sound(&self) -> Result<(), Errors> {
         let directory = self.results.directory();
         for (input, copy) in self.results.manifest.inputs.iter().filter_map(|it| Some((it, it.copy.as_ref()?))) {
-            let read = files::inside(directory, copy).and_then(|path| files::read_text(&path, LARGEST_SCENARIO));
+            let read = files::inside(directory, copy).and_then(|path| files::read_text(&path, LARGEST_DATA));
             let reason = match read {
                 Ok(text) if hash_of(text.as_bytes()) == input.hash => continue,
                 Ok(_) => "its SHA-256 differs from the one in manifest.json: it was damaged or edited".to_owned(),
@@ -51,9 +51,9 @@ impl FileReader for Recorded<'_> {
         let Some(input) = found else { return Err("it is not among the files of the recorded run".into()) };
         let text = match &input.copy {
             Some(copy) => files::inside(directory, copy)
-                .and_then(|path| files::read_text(&path, LARGEST_SCENARIO))
+                .and_then(|path| files::read_text(&path, LARGEST_DATA))
                 .map_err(|error| format!("its copy in {}: {error}", directory.display()))?,
-            None if self.outside => Disk.read(path)?,
+            None if self.outside => Disk.read_data(path)?,
             None => return Err("it is not among the results; --inputs reads the files that a manifest names".into()),
         };
         if hash_of(text.as_bytes()) == input.hash {

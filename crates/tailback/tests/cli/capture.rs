@@ -215,3 +215,15 @@ fn a_capture_needs_a_place() {
     let said = scratch.run(&["pcap", "small.toml", "sw0->h0", "-o", "nowhere/x.pcapng"]).ends(2);
     snapshot("pcap-nowhere", &said.err);
 }
+
+/// The copy of a list of flows may be larger than a scenario.
+#[test]
+fn a_run_of_a_long_list_is_run_again() {
+    let scratch = Scratch::new("capture-list");
+    let listed = SOUND.replace("kind = \"greedy\"", "kind = \"flows\"\nfile = \"list.csv\"");
+    let listed = listed.replace("from = [\"h0\", \"h1\"]\nto = \"h2\"\n", "");
+    let lines = "\n".repeat(files::LARGEST_SCENARIO as usize);
+    scratch.file("list.csv", format!("source,destination,bytes,start\nh0,h2,3000,0s\n{lines}")).file("a.toml", listed);
+    scratch.run(&["run", "a.toml", "-q", "--out", "r"]).ends(0);
+    scratch.run(&["pcap", "r", "sw0->h2", "-q", "-o", "a.pcapng"]).ends(0);
+}
