@@ -1,5 +1,8 @@
 //! The table of metrics, from which the format, its reference and the readers of expectations are derived.
 
+mod table;
+
+pub(crate) use table::METRICS;
 use units::{grouped, text};
 
 /// A metric.
@@ -97,6 +100,20 @@ pub enum Metric {
     Paused,
     /// Time from the first pause to the last one before a long gap.
     PausePhase,
+    /// Time of a flow that is neither on its path nor without data.
+    LostTime,
+    /// Time of a flow lost to blocked links.
+    BlockedTime,
+    /// Time of a flow lost to roots that it does not use.
+    VictimTime,
+    /// Time of a flow lost to frames of other flows.
+    ContentionTime,
+    /// Time of a flow lost to its congestion control.
+    LimitedTime,
+    /// Time of a flow lost to retransmission.
+    RepairTime,
+    /// Time that flows lost to a link as a root of blocking.
+    Blame,
     /// Outcome of the run.
     Outcome,
 }
@@ -196,399 +213,6 @@ const fn row(
     MetricInfo { name, metric, subject, unit, window, about }
 }
 
-/// All metrics. A metric per flow needs an entry here and a line in `study::measure`.
-pub(crate) const METRICS: &[MetricInfo] = &[
-    row(
-        "throughput",
-        Metric::Throughput,
-        Subject::Flows,
-        Unit::Rate,
-        Usual::AfterWarmUp,
-        "bits per second of a flow that arrive, without frame overhead; a rate",
-    ),
-    row(
-        "goodput",
-        Metric::Goodput,
-        Subject::Flows,
-        Unit::Rate,
-        Usual::AfterWarmUp,
-        "bits per second that a flow delivers, without frame overhead, duplicates and frames that the destination \
-         discards; a rate",
-    ),
-    row(
-        "raw-throughput",
-        Metric::RawThroughput,
-        Subject::Flows,
-        Unit::Rate,
-        Usual::AfterWarmUp,
-        "bits per second of a flow that arrive, including preamble and interpacket gap; a rate",
-    ),
-    row(
-        "delivered",
-        Metric::Delivered,
-        Subject::Flows,
-        Unit::Size,
-        Usual::WholeRun,
-        "bytes delivered by a flow; a size",
-    ),
-    row(
-        "completion-time",
-        Metric::CompletionTime,
-        Subject::Flows,
-        Unit::Time,
-        Usual::Never,
-        "time from the start of a finite flow to its last byte",
-    ),
-    row(
-        "source-completion-time",
-        Metric::SourceCompletionTime,
-        Subject::Flows,
-        Unit::Time,
-        Usual::Never,
-        "time from the start of a finite flow with recovery until its source knows that the last byte has arrived",
-    ),
-    row(
-        "slowdown",
-        Metric::Slowdown,
-        Subject::Flows,
-        Unit::Number,
-        Usual::Never,
-        "how much longer a finite flow took than it takes alone. Without recovery: completion-time, divided by that in \
-         an empty network. With recovery: source-completion-time, divided as in the HPCC simulator by twice the \
-         propagation of the path, one frame without headers at each link, and all bytes with headers and overhead at the \
-         slowest link; a plain number",
-    ),
-    row(
-        "completed-share",
-        Metric::CompletedShare,
-        Subject::AllFlows,
-        Unit::Number,
-        Usual::Never,
-        "finite flows whose last byte arrived, as a fraction of all finite flows; a plain number",
-    ),
-    row(
-        "collective-time",
-        Metric::CollectiveTime,
-        Subject::Flows,
-        Unit::Time,
-        Usual::Never,
-        "time of an iteration of a collective operation, from the start of its first transfer to its last byte; `of` \
-         names workloads of kind collective, and `statistic` aggregates over iterations and groups",
-    ),
-    row(
-        "algorithm-bandwidth",
-        Metric::AlgorithmBandwidth,
-        Subject::Flows,
-        Unit::Rate,
-        Usual::Never,
-        "size of a collective operation divided by collective-time, as nccl-tests computes algbw; a rate",
-    ),
-    row(
-        "bus-bandwidth",
-        Metric::BusBandwidth,
-        Subject::Flows,
-        Unit::Rate,
-        Usual::Never,
-        "algorithm-bandwidth times the factor of the operation, as nccl-tests computes busbw; a rate",
-    ),
-    row(
-        "collective-efficiency",
-        Metric::CollectiveEfficiency,
-        Subject::Flows,
-        Unit::Number,
-        Usual::Never,
-        "shortest time that the links of hosts, and of the switches they are attached to, allow an iteration of a \
-         collective operation, divided by collective-time; at most 1",
-    ),
-    row(
-        "completion-variation",
-        Metric::CompletionVariation,
-        Subject::AllFlows,
-        Unit::Number,
-        Usual::Never,
-        "coefficient of variation of the completion times of flows of similar size; a plain number",
-    ),
-    row(
-        "fairness",
-        Metric::Fairness,
-        Subject::AllFlows,
-        Unit::Number,
-        Usual::AfterWarmUp,
-        "Jain's fairness index of the throughputs; at most 1",
-    ),
-    row(
-        "fair-rate",
-        Metric::FairRate,
-        Subject::Flows,
-        Unit::Rate,
-        Usual::AfterWarmUp,
-        "max-min fair share of a flow, computed rather than measured; a rate",
-    ),
-    row(
-        "fair-share",
-        Metric::FairShare,
-        Subject::Flows,
-        Unit::Number,
-        Usual::AfterWarmUp,
-        "throughput of a flow divided by its max-min fair share; a plain number",
-    ),
-    row(
-        "fair-total",
-        Metric::FairTotal,
-        Subject::AllFlows,
-        Unit::Number,
-        Usual::AfterWarmUp,
-        "total throughput of the flows divided by the sum of their max-min fair shares; a plain number",
-    ),
-    row(
-        "fair-use",
-        Metric::FairUse,
-        Subject::Links,
-        Unit::Number,
-        Usual::AfterWarmUp,
-        "total throughput of the flows that cross a link, divided by the sum of their max-min fair shares; a plain \
-         number",
-    ),
-    row(
-        "fair-index",
-        Metric::FairIndex,
-        Subject::AllFlows,
-        Unit::Number,
-        Usual::AfterWarmUp,
-        "Jain's fairness index of throughput divided by max-min fair share; at most 1",
-    ),
-    row(
-        "fair-distance",
-        Metric::FairDistance,
-        Subject::AllFlows,
-        Unit::Number,
-        Usual::AfterWarmUp,
-        "sum of the absolute differences between throughputs and max-min fair shares, divided by the sum of the \
-         shares; a plain number",
-    ),
-    row(
-        "recovery-time",
-        Metric::RecoveryTime,
-        Subject::AllFlows,
-        Unit::Time,
-        Usual::AfterWarmUp,
-        "time until the flows together first reach their max-min fair shares, less the fraction `within`, averaged \
-         over the throughput_window of [probes]; the whole window if they never do",
-    ),
-    row(
-        "rate-limit",
-        Metric::RateLimit,
-        Subject::Flows,
-        Unit::Rate,
-        Usual::AfterWarmUp,
-        "mean rate that congestion control allows a flow, sampled; without a limit, the rate of its link; a rate",
-    ),
-    row(
-        "total-rate",
-        Metric::TotalRate,
-        Subject::AllFlows,
-        Unit::Rate,
-        Usual::AfterWarmUp,
-        "total rate that congestion control allows the flows, per sample; a rate",
-    ),
-    row(
-        "settling-time",
-        Metric::SettlingTime,
-        Subject::Flows,
-        Unit::Time,
-        Usual::AfterWarmUp,
-        "time after which the rate limit of a flow stays near its mean over the last quarter of the window, sampled",
-    ),
-    row(
-        "limit-share",
-        Metric::LimitShare,
-        Subject::Flows,
-        Unit::Number,
-        Usual::AfterWarmUp,
-        "raw throughput of a flow divided by the mean rate that congestion control allows it; a plain number",
-    ),
-    row(
-        "occupancy",
-        Metric::Occupancy,
-        Subject::Flows,
-        Unit::Size,
-        Usual::AfterWarmUp,
-        "mean number of bytes of a flow in the input buffers of switches with `occupancy`, sampled; a size",
-    ),
-    row(
-        "backlog-settling",
-        Metric::BacklogSettling,
-        Subject::AllFlows,
-        Unit::Time,
-        Usual::AfterWarmUp,
-        "time after which the bytes of the flows in such buffers stay near their mean over the last quarter of the \
-         window, sampled",
-    ),
-    row(
-        "first-notified",
-        Metric::FirstNotified,
-        Subject::AllFlows,
-        Unit::Number,
-        Usual::AfterWarmUp,
-        "raw throughput of the flow that was notified first in the run, divided by the mean of all the flows; a \
-         plain number",
-    ),
-    row(
-        "marked-frames",
-        Metric::MarkedFrames,
-        Subject::Flows,
-        Unit::Count,
-        Usual::WholeRun,
-        "frames of a flow that arrived with a congestion mark; a count",
-    ),
-    row(
-        "marked-share",
-        Metric::MarkedShare,
-        Subject::Flows,
-        Unit::Number,
-        Usual::AfterWarmUp,
-        "fraction of a flow's frames that arrived with a congestion mark; at most 1",
-    ),
-    row(
-        "notices",
-        Metric::Notices,
-        Subject::Flows,
-        Unit::Count,
-        Usual::WholeRun,
-        "congestion notices that reached the source of a flow; a count",
-    ),
-    row(
-        "retransmitted-frames",
-        Metric::RetransmittedFrames,
-        Subject::Flows,
-        Unit::Count,
-        Usual::WholeRun,
-        "frames that the source of a flow sent again, each time; a count",
-    ),
-    row(
-        "timeouts",
-        Metric::Timeouts,
-        Subject::Flows,
-        Unit::Count,
-        Usual::WholeRun,
-        "retransmission timers of a flow that expired; a count",
-    ),
-    row(
-        "dropped-frames",
-        Metric::DroppedFrames,
-        Subject::Run,
-        Unit::Count,
-        Usual::WholeRun,
-        "data frames dropped because a buffer was full or no route existed; a count for the run",
-    ),
-    row(
-        "lost-frames",
-        Metric::LostFrames,
-        Subject::Run,
-        Unit::Count,
-        Usual::WholeRun,
-        "data frames corrupted, or lost on a failed link; a count for the run",
-    ),
-    row(
-        "pause-frames",
-        Metric::PauseFrames,
-        Subject::Run,
-        Unit::Count,
-        Usual::WholeRun,
-        "PAUSE and PFC frames sent; a count for the run",
-    ),
-    row(
-        "control-bytes",
-        Metric::ControlBytes,
-        Subject::Run,
-        Unit::Size,
-        Usual::WholeRun,
-        "bytes of frames other than data, each frame counted once, and of tags on data; a size",
-    ),
-    row(
-        "queue",
-        Metric::Queue,
-        Subject::Places,
-        Unit::Size,
-        Usual::WholeRun,
-        "bytes queued for outputs of the nodes or links; a size",
-    ),
-    row(
-        "buffer",
-        Metric::Buffer,
-        Subject::Places,
-        Unit::Size,
-        Usual::AfterWarmUp,
-        "bytes (or slots) in input buffers of the nodes or links; a size",
-    ),
-    row(
-        "drain-time",
-        Metric::DrainTime,
-        Subject::Places,
-        Unit::Time,
-        Usual::AfterWarmUp,
-        "time until a queue of the nodes or links exceeds `level` for the last time; 0 if it never does, the whole \
-         window if it still does at the end",
-    ),
-    row(
-        "swing",
-        Metric::Swing,
-        Subject::Places,
-        Unit::Size,
-        Usual::AfterWarmUp,
-        "amplitude of the strongest oscillation of a queue of the nodes or links; a size",
-    ),
-    row(
-        "swing-frequency",
-        Metric::SwingFrequency,
-        Subject::Places,
-        Unit::Number,
-        Usual::AfterWarmUp,
-        "frequency of the strongest oscillation, per second; a plain number",
-    ),
-    row(
-        "utilisation",
-        Metric::Utilisation,
-        Subject::Links,
-        Unit::Number,
-        Usual::AfterWarmUp,
-        "fraction of the time during which the link was busy, including frame overhead; at most 1",
-    ),
-    row(
-        "starved",
-        Metric::Starved,
-        Subject::Links,
-        Unit::Number,
-        Usual::AfterWarmUp,
-        "fraction of the time during which frames waited and the link was idle for lack of credits; at most 1",
-    ),
-    row(
-        "paused",
-        Metric::Paused,
-        Subject::Links,
-        Unit::Number,
-        Usual::AfterWarmUp,
-        "fraction of the time during which the sender was paused; at most 1",
-    ),
-    row(
-        "pause-phase",
-        Metric::PausePhase,
-        Subject::Links,
-        Unit::Time,
-        Usual::AfterWarmUp,
-        "time from the first pause of the sender to the end of the last one before a gap of `quiet`; 0 without a \
-         pause",
-    ),
-    row(
-        "outcome",
-        Metric::Outcome,
-        Subject::Run,
-        Unit::Outcome,
-        Usual::Never,
-        "how the run ended: finished, deadlock, stalled, loss, limit or interrupted",
-    ),
-];
-
 /// Returns the names of all metrics that match a predicate.
 pub(crate) fn names(wanted: impl Fn(&MetricInfo) -> bool) -> Vec<&'static str> {
     METRICS.iter().filter(|info| wanted(info)).map(|info| info.name).collect()
@@ -630,6 +254,13 @@ impl Metric {
     pub fn is_about_fair_shares(self) -> bool {
         use Metric::{FairDistance, FairIndex, FairRate, FairShare, FairTotal, FairUse, RecoveryTime};
         matches!(self, FairRate | FairShare | FairTotal | FairUse | FairIndex | FairDistance | RecoveryTime)
+    }
+
+    /// Returns whether the metric is a time by its cause, for which a run follows every wait.
+    #[must_use]
+    pub fn is_about_causes(self) -> bool {
+        use Metric::{Blame, BlockedTime, ContentionTime, LimitedTime, LostTime, RepairTime, VictimTime};
+        matches!(self, LostTime | BlockedTime | VictimTime | ContentionTime | LimitedTime | RepairTime | Blame)
     }
 
     /// Returns whether the metric has a value per iteration of a collective operation.

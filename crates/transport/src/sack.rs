@@ -304,10 +304,12 @@ impl Sender for SackSender {
     #[inline]
     fn in_flight(&self) -> u64 {
         match self.recovery {
-            None if self.limited_transmit => self.board.outstanding() - self.duplicates.min(2),
+            None if self.limited_transmit => self.board.outstanding().saturating_sub(self.duplicates.min(2)),
             None => self.board.outstanding(),
-            Some(_) if self.selective => self.board.in_flight(),
-            Some(_) => self.board.in_flight().saturating_sub(self.duplicates),
+            // Each duplicate says that a frame has left the network. After a timeout, frames that are sent again may cause
+            // them, and the window is not inflated (RFC 5681, section 3.2; RFC 6582).
+            Some(Episode::Fast(_)) if !self.selective => self.board.in_flight().saturating_sub(self.duplicates),
+            Some(_) => self.board.in_flight(),
         }
     }
 }

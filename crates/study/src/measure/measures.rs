@@ -1,5 +1,6 @@
 //! Measurements of a run, defined once and used by the summary, expectations, sweeps and papers.
 
+use super::causes::{Cause, FlowCauses, Root};
 use super::collectives::{CollectiveRound, rounds};
 use super::percentiles::Percentiles;
 use super::waiting::Unstarted;
@@ -116,6 +117,8 @@ pub(crate) struct Course<'a> {
     pub(crate) stopped: BTreeMap<u32, FlowSummary>,
     /// Fair shares, if an expectation refers to them and they are defined.
     pub(crate) fair: Vec<FairPhase>,
+    /// Causes of the time of every flow that has started, in order of flows, if an expectation refers to them.
+    pub(crate) causes: &'a [FlowCauses],
 }
 
 /// Returns the instants at which windows begin or end, in order, without the start and the end of the run.
@@ -204,6 +207,19 @@ impl Course<'_> {
         fair_share(&self.fair, slot, flow)
     }
 
+    /// Returns the time of a flow in seconds by its cause. NaN if it has not started.
+    fn by_cause(&self, flow: u32, metric: Metric) -> f64 {
+        let Ok(place) = self.causes.binary_search_by_key(&flow, |causes| causes.flow) else { return f64::NAN };
+        self.causes[place].seconds(|key, on_path| match metric {
+            Metric::BlockedTime => key.cause.root().is_some(),
+            Metric::VictimTime => key.cause.root().is_some_and(|root| root != Root::Cycle) && !on_path,
+            Metric::ContentionTime => key.cause == Cause::Contention,
+            Metric::LimitedTime => matches!(key.cause, Cause::Rate | Cause::Window),
+            Metric::RepairTime => matches!(key.cause, Cause::Retransmission | Cause::Recovery | Cause::Delivery),
+            _ => !matches!(key.cause, Cause::Path | Cause::Application),
+        })
+    }
+
     /// Returns the throughputs and the fair shares of flows in bits per second, without inactive flows.
     fn against_fair(&self, window: Window, flows: &[u32]) -> (Vec<f64>, Vec<f64>) {
         let both = |&flow: &u32| (self.throughput(window, flow as usize).0, self.fair(window, flow));
@@ -249,6 +265,7 @@ impl Course<'_> {
                 Metric::CompletionTime => completion(self.plan, &self.end, flow).unwrap_or(f64::NAN),
                 Metric::SourceCompletionTime => source_completion(self.plan, &self.end, flow).unwrap_or(f64::NAN),
                 Metric::Slowdown => slowdown(self.plan, &self.end, flow).unwrap_or(f64::NAN),
+                metric if metric.is_about_causes() => self.by_cause(number, metric),
                 Metric::LimitShare => self.throughput(window, flow).1 / seen.get(&number).copied().unwrap_or(f64::NAN),
                 _ => seen.get(&number).copied().unwrap_or(f64::NAN),
             }
@@ -265,6 +282,12 @@ impl Course<'_> {
             | Metric::CompletionTime
             | Metric::SourceCompletionTime
             | Metric::Slowdown
+            | Metric::LostTime
+            | Metric::BlockedTime
+            | Metric::VictimTime
+            | Metric::ContentionTime
+            | Metric::LimitedTime
+            | Metric::RepairTime
             | Metric::MarkedFrames
             | Metric::MarkedShare
             | Metric::Notices
@@ -358,6 +381,13 @@ impl Course<'_> {
                     (so_far(after, port) - so_far(before, port)).as_picos() as f64 / slot.length().as_picos() as f64
                 };
                 expectation.statistic.of(subjects.ports.iter().map(share))
+            }
+            Metric::Blame => {
+                let here = |port: u32, flow: &FlowCauses| {
+                    flow.seconds(|key, _| key.cause.root().is_some() && key.port == port)
+                };
+                let blame = |&port: &u32| self.causes.iter().map(|flow| here(port, flow)).sum::<f64>();
+                expectation.statistic.of(subjects.ports.iter().map(blame))
             }
             Metric::Paused | Metric::PausePhase => expectation.statistic.of(seen.values().copied()),
             Metric::Queue

@@ -233,6 +233,26 @@ const EVERYTHING: &[&str] = &[
     "metric = 'pause-frames'; between = ['450us', '950us']",
 ];
 
+/// Two flows share an output under PFC: each waits half of its 500 us for that output, which both use.
+#[test]
+fn time_is_measured_by_its_cause() {
+    near("metric = \"lost-time\"; of = \"first\"", 250e-6, 0.03);
+    near("metric = \"blocked-time\"; of = \"*\"; statistic = \"sum\"", 500e-6, 0.03);
+    near("metric = \"blame\"; of = \"sw0->h2\"", 500e-6, 0.05);
+    let none = ["victim-time", "contention-time", "limited-time", "repair-time"];
+    let none = none.map(|metric| format!("metric = \"{metric}\"; of = \"*\"; statistic = \"most\""));
+    assert_eq!(values(&none.each_ref().map(String::as_str), &[]), [Some(0.0); 4]);
+    let path = format!("{}/../../scenarios/victim.toml", env!("CARGO_MANIFEST_DIR"));
+    let expect = r#"expectations=[{metric="victim-time",of="victim"},{metric="lost-time",of="victim"},{metric="victim-time",of="hot",statistic="most"}]"#;
+    let plan = scenario::load(std::path::Path::new(&path), &[expect.to_owned()]);
+    let plan = plan.unwrap_or_else(|errors| panic!("{}", errors.render(false)));
+    let measures = run(&plan, 1, None).measures;
+    let (victim, lost) = (measures.values[0].unwrap(), measures.values[1].unwrap());
+    assert!(victim > 0.97 * lost && lost > 3.2e-3 && lost < 4e-3, "{victim} of {lost}");
+    // Now and then the output of the victim has a backlog, too.
+    assert!(measures.values[2].is_some_and(|time| time < 0.01 * lost), "{:?}", measures.values[2]);
+}
+
 #[test]
 fn measuring_changes_nothing_and_threads_and_recording_change_no_measurement() {
     let alone = run(&plan(&[], &[]), 1, None).report;

@@ -195,8 +195,8 @@ pub fn recorder_spec(plan: &Plan) -> RecorderSpec {
         ports: if all { Selection::All } else { Selection::only(chosen) },
         flows: Selection::All,
         frames: Selection::none(),
-        causes: probes.causes,
-        followed: if probes.causes { followed(&plan.spec) } else { Selection::none() },
+        causes: probes.causes || needs.causes,
+        followed: if probes.causes || needs.causes { followed(&plan.spec) } else { Selection::none() },
     }
 }
 
@@ -349,7 +349,9 @@ pub fn execute_among(
     } else {
         fair
     };
-    let course = Course { plan, report: &report, start: Snapshot::default(), marks, end, stopped, fair };
+    let causes = sink.causes.take().map(|causes| causes.close(report.now));
+    let known = causes.as_deref().unwrap_or_default();
+    let course = Course { plan, report: &report, start: Snapshot::default(), marks, end, stopped, fair, causes: known };
     let mut measures = Measures::new(&course, sink.watches);
     measures.unstarted = unstarted;
     let reached = course.reached();
@@ -380,11 +382,10 @@ pub fn execute_among(
         write_ending(&plan.spec, &flows, &ending, report.now, &names, writer)?;
         let found = shares_of_run(plan, &flows, reached, time_up);
         writer.write(&found.rows)?;
-        if let Some(causes) = sink.causes.take() {
-            let causes = causes.close(report.now);
+        if let Some(causes) = &causes {
             let limited = |flow: u32| found.of_flow[flow as usize].as_ref().map(|share| share.bottleneck.is_some());
-            writer.write(&CauseRow::all(&causes))?;
-            writer.write(&RootRow::all(&causes, limited))?;
+            writer.write(&CauseRow::all(causes))?;
+            writer.write(&RootRow::all(causes, limited))?;
         }
         writer.write(&CollectiveRow::all(plan, &measures.collectives))?;
         shares = Some(found);

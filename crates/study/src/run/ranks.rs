@@ -70,8 +70,7 @@ pub(super) fn agree<T>(ranks: &mut dyn Ranks, ready: Result<T, StudyError>) -> R
 
 /// Returns the recorder configuration of a run.
 pub(super) fn watched(plan: &Plan, options: &Options<'_>) -> RecorderSpec {
-    let mut watch =
-        if options.record.is_some() { recorder_spec(plan) } else { Needs::of(plan).alone(plan.probes.sample_every) };
+    let mut watch = if options.record.is_some() { recorder_spec(plan) } else { Needs::of(plan).alone(plan) };
     if let Some(capture) = options.capture {
         watch.frames = Selection::only(capture.links.iter().map(|link| link.port));
     }

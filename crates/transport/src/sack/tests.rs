@@ -157,3 +157,21 @@ fn impossible_timeouts_are_refused() {
         assert_eq!(build(&values).unwrap_err().parameter, name);
     }
 }
+
+/// Frames that were sent again without need cause duplicates, which must not release more of them.
+#[test]
+fn newreno_does_not_inflate_its_window_after_a_timeout() {
+    let mut sender = newreno(10);
+    sender.on_deadline(at(1000));
+    assert_eq!(sender.in_flight(), 0);
+    (0..4).for_each(|number| sender.on_sent(at(1000), number));
+    (0..3).for_each(|_| assert_eq!(sender.on_reply(at(1001), &ack(0, &[])).loss, None));
+    assert_eq!(sender.in_flight(), 4);
+}
+
+#[test]
+fn limited_transmit_allows_no_more_frames_than_are_outstanding() {
+    let mut sender = sender(&[("selective", Value::Flag(false)), ("limited_transmit", Value::Flag(true))], 1);
+    (0..2).for_each(|_| assert_eq!(sender.on_reply(at(1), &ack(0, &[])).loss, None));
+    assert_eq!(sender.in_flight(), 0);
+}

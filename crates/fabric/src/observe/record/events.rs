@@ -191,6 +191,9 @@ impl Recorder {
 
     /// A congestion point at a port has told a flow, or will.
     pub(super) fn keep_signal(&mut self, now: Time, what: Happening, port: u32, flow: u32) {
+        if !self.spec.causes {
+            return;
+        }
         self.latest = now;
         self.rows.events.push(Event { time: now, amount: 0, port, flow, other: 0, length: 0, class: 0, what });
     }

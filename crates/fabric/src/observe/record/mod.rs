@@ -535,15 +535,11 @@ impl Probe for Recorder {
     }
 
     fn on_mark(&mut self, now: Time, port: u32, frame: &Frame) {
-        if self.spec.causes && frame.kind == Kind::Data {
-            self.keep_signal(now, Happening::Marked, port, frame.flow);
-        }
+        self.keep_signal(now, Happening::Marked, port, frame.flow);
     }
 
     fn on_notice(&mut self, now: Time, flow: u32, notice: &Notice) {
-        if self.spec.causes {
-            self.keep_signal(now, Happening::Noticed, notice.port, flow);
-        }
+        self.keep_signal(now, Happening::Noticed, notice.port, flow);
         if !self.spec.notices || !self.spec.flows.contains(flow) {
             return;
         }

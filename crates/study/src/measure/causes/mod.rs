@@ -23,7 +23,8 @@ mod trace;
 use fabric::record::{Event, FOLLOWED, Happening};
 use fabric::spec::NetworkSpec;
 use flows::Source;
-use ledger::{Ledger, NONE};
+pub(crate) use ledger::{Cause, Root};
+use ledger::{Key, Ledger, NONE};
 use map::Map;
 pub(crate) use map::followed;
 use ports::{Backlog, OnWire, Port};
@@ -53,6 +54,19 @@ pub(crate) struct FlowCauses {
     pub(crate) ledger: Ledger,
     /// Ports on which its data started.
     pub(crate) ports: Vec<u32>,
+}
+
+impl FlowCauses {
+    /// The time of the causes that fit, in seconds. They are told whether the flow uses their port.
+    pub(crate) fn seconds(&self, fits: impl Fn(&Key, bool) -> bool) -> f64 {
+        let fitting = self.ledger.iter().filter(|(key, _)| fits(key, self.uses(key.port)));
+        fitting.map(|(_, time)| time).sum::<u64>() as f64 / 1e12
+    }
+
+    /// Whether its data uses a port.
+    pub(crate) fn uses(&self, port: u32) -> bool {
+        self.ports.binary_search(&port).is_ok()
+    }
 }
 
 /// See the module.

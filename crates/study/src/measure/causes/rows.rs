@@ -27,7 +27,7 @@ impl CauseRow {
         let rows = |flow: &FlowCauses| {
             let (number, whole) = (flow.flow, (flow.until - flow.from).max(1) as f64);
             let row = |(key, time): (Key, u64)| {
-                let on_path = flow.ports.binary_search(&key.port).is_ok();
+                let on_path = flow.uses(key.port);
                 CauseRow { flow: number, key, on_path, time, share: time as f64 / whole }
             };
             flow.ledger.iter().map(row).collect::<Vec<CauseRow>>()
@@ -73,7 +73,7 @@ impl RootRow {
                 let Some(root) = key.cause.root() else { continue };
                 let sum = sums.entry((key.port, root, key.by)).or_default();
                 sum.0 += time;
-                if flow.ports.binary_search(&key.port).is_err() {
+                if !flow.uses(key.port) {
                     sum.1 += time;
                 }
             }

@@ -14,6 +14,7 @@ mod rate;
 mod rest;
 mod total;
 
+use super::causes::followed;
 use backlog::Backlogs;
 use delivery::Deliveries;
 pub use extremes::Extremes;
@@ -130,6 +131,7 @@ pub(crate) struct Needs {
     pub(crate) deliveries: bool,
     pub(crate) occupancy: bool,
     pub(crate) notices: bool,
+    pub(crate) causes: bool,
     pub(crate) ports: BTreeSet<u32>,
     flows: BTreeSet<u32>,
 }
@@ -154,6 +156,7 @@ impl Needs {
             match expectation.metric {
                 Metric::Utilisation | Metric::Starved => needs.links = true,
                 metric if metric.is_about_levels() => needs.queues = true,
+                metric if metric.is_about_causes() => needs.causes = true,
                 Metric::RecoveryTime => {
                     needs.deliveries = true;
                     needs.flows.extend(&subjects.flows);
@@ -181,9 +184,12 @@ impl Needs {
     }
 
     /// Returns the recorder configuration for a run that is not recorded.
-    pub(crate) fn alone(self, sample_every: Span) -> RecorderSpec {
+    pub(crate) fn alone(self, plan: &Plan) -> RecorderSpec {
+        let samples = self.queues || self.rates || self.deliveries || self.occupancy;
         RecorderSpec {
-            sample_every: (self.queues || self.rates || self.deliveries || self.occupancy).then_some(sample_every),
+            sample_every: samples.then_some(plan.probes.sample_every),
+            causes: self.causes,
+            followed: if self.causes { followed(&plan.spec) } else { Selection::none() },
             links: self.links,
             queues: self.queues,
             rates: self.rates,
