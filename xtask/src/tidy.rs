@@ -57,6 +57,10 @@ pub fn check() -> Result<(), String> {
             Err(error) => complaints.push(format!("{}: {error}", manifest.display())),
         }
     }
+    match std::fs::read_to_string("ARCHITECTURE.md") {
+        Ok(map) => code_map(&map, &mut complaints),
+        Err(error) => complaints.push(format!("ARCHITECTURE.md: {error}")),
+    }
     if complaints.is_empty() {
         return Ok(());
     }
@@ -118,5 +122,69 @@ fn dependencies(path: &Path, text: &str, complaints: &mut Vec<String>) {
         if !MODELS.contains(&name) {
             complaints.push(format!("{}: a model crate depends on '{name}'", path.display()));
         }
+    }
+}
+
+/// Compares the code map with the source: every file and folder it names exists, and it names every folder.
+fn code_map(map: &str, complaints: &mut Vec<String>) {
+    let mut paths = Vec::new();
+    for root in ["crates", "python", "report", "xtask"] {
+        source_paths(Path::new(root), &mut paths);
+    }
+    unmapped(map, &paths, complaints);
+}
+
+/// The folders, with a slash at the end, and the Rust files below a folder.
+fn source_paths(folder: &Path, paths: &mut Vec<String>) {
+    paths.push(format!("{}/", folder.display()));
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for path in entries.flatten().map(|entry| entry.path()) {
+        if path.is_dir() && path.file_name().is_none_or(|name| name != "target" && name != "node_modules") {
+            source_paths(&path, paths);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            paths.push(path.display().to_string());
+        }
+    }
+}
+
+/// Names in the map are the last parts of paths, without `src`: `port/pause.rs`, `port/`.
+fn unmapped(map: &str, paths: &[String], complaints: &mut Vec<String>) {
+    let ends_with = |path: &str, name: &str| {
+        let path = format!("/{}", path.replace("/src/", "/"));
+        path.ends_with(&format!("/{name}"))
+    };
+    let names: Vec<&str> = map.split('`').skip(1).step_by(2).collect();
+    let in_source = |name: &&&str| name.ends_with(".rs") || name.ends_with('/');
+    for name in names.iter().filter(in_source).filter(|name| !name.contains(['*', ' '])) {
+        if !paths.iter().any(|path| ends_with(path, name)) {
+            complaints.push(format!("ARCHITECTURE.md names {name}, which does not exist"));
+        }
+    }
+    for folder in paths.iter().filter(|path| path.ends_with('/')) {
+        let below_source = folder.split_once("/src/").is_some_and(|(_, below)| !below.is_empty());
+        if below_source && !names.iter().filter(|name| name.ends_with('/')).any(|name| ends_with(folder, name)) {
+            complaints.push(format!("{folder}: not in the code map of ARCHITECTURE.md"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn complaints(map: &str) -> Vec<String> {
+        let paths =
+            ["crates/fabric/", "crates/fabric/src/", "crates/fabric/src/port/", "crates/fabric/src/port/pause.rs"];
+        let mut complaints = Vec::new();
+        unmapped(map, &paths.map(str::to_owned), &mut complaints);
+        complaints
+    }
+
+    #[test]
+    fn the_code_map_names_what_there_is() {
+        assert!(complaints("- `port/`: `pause.rs`, `port/pause.rs`, `fabric/port/pause.rs`, `*_point.rs`").is_empty());
+        assert_eq!(complaints("`port/`: `halt.rs`"), ["ARCHITECTURE.md names halt.rs, which does not exist"]);
+        assert_eq!(complaints("`port/`: `use.rs`"), ["ARCHITECTURE.md names use.rs, which does not exist"]);
+        assert_eq!(complaints("`pause.rs`"), ["crates/fabric/src/port/: not in the code map of ARCHITECTURE.md"]);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! [`simulation`] drives the shards; a [`network`] is one shard. Each device's behaviour is in the folder of that name,
 //! as methods of [`network::Network`]: [`port`] sends, receives and obeys flow control, [`switch`] queues and notices
-//! congestion, [`host`] runs the flows.
+//! congestion, [`host`] runs the flows. `note_*` informs the probe, `show_*` the congestion point.
 
 pub(crate) mod drops;
 pub(crate) mod frame;

@@ -1,5 +1,7 @@
 //! Observing a running network: probes and the tables they fill, the outcome of a run, the watchdog that recognises a
-//! deadlock, and the census of frames. Nothing here changes a result.
+//! deadlock, and the census of frames.
+//!
+//! Nothing here changes what the network does. Supervision and the watchdog decide when a run ends, and with which outcome.
 
 pub(crate) mod census;
 pub(crate) mod outcome;
