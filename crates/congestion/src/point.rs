@@ -243,10 +243,10 @@ pub trait CongestionPoint {
         false
     }
 
-    /// Returns the bytes from which on it wants to be asked, if it decides by the bytes that wait for an output alone, when a
-    /// frame is queued or starts: a frame that meets fewer passes without a mark, and the point would not change. A switch
-    /// with output queues then calls [`on_enqueue`](Self::on_enqueue) and [`on_start`](Self::on_start) and nothing else, and
-    /// counts nothing for it. `None` if it looks at more.
+    /// Returns a queue length in bytes below which frames pass unmarked without a call; `None` if the decision depends on
+    /// more than the queue length. With `Some`, a switch with output queues calls [`on_enqueue`](Self::on_enqueue) and
+    /// [`on_start`](Self::on_start) only, and keeps no account for the point, whose state must not depend on frames that
+    /// it is not shown.
     fn asked_from(&self, _output: u16) -> Option<u32> {
         None
     }

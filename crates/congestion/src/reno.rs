@@ -1,7 +1,7 @@
 //! Window-based controls of TCP for lossy classes: NewReno (RFC 5681, RFC 6582), CUBIC (RFC 9438) and DCTCP (RFC 8257).
 //!
 //! All three keep a congestion window in bytes and a threshold of slow start. They need a recovery that detects losses;
-//! what to send again, and when, is the recovery's business. A window of the size that the RFCs call FlightSize is the
+//! what to retransmit, and when, is the recovery's business. A window of the size that the RFCs call FlightSize is the
 //! congestion window here.
 
 use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Preset, Values};

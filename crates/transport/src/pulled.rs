@@ -1,11 +1,11 @@
 //! The source's half of a receiver-driven transport: what it may send is the business of its destination.
 //!
 //! A flow may send its first window; each further frame needs the permission of a pull. A permission goes to the lowest
-//! frame that has to be sent again, or else to a fresh one. A frame has to be sent again if the destination got only its
+//! frame that has to be retransmitted, or else to a fresh one. A frame has to be retransmitted if the destination got only its
 //! header, or if nothing is heard of it within a timeout. Frames take different paths, so one that is overtaken is not
 //! lost. Only frames in the network run a timer: one that waits for permission does not.
 //!
-//! A switch may return a header that it has no room for. Its frame is sent again, too; with a pull if one is due, without
+//! A switch may return a header that it has no room for. Its frame is retransmitted, too; with a pull if one is due, without
 //! one if no other frame is in the network.
 //!
 //! What was lost with its header has asked for nothing. So, where the destination permits a frame per arrival, a frame
@@ -14,7 +14,7 @@
 //! timeouts, as after the loss of the last pull.
 //!
 //! A control with a window uses the same transport without pulls, for frames that take different paths: then every frame
-//! may go that its window has room for, those to be sent again first.
+//! may go that its window has room for, those to be retransmitted first.
 
 use crate::bitmap::Bitmap;
 use crate::{
@@ -52,7 +52,7 @@ pub struct PulledSender {
     /// Frames above `acknowledged` that are known to have arrived, and how many they are.
     arrived: Bitmap,
     above: u64,
-    /// Frames to send again, and how many of them need no permission.
+    /// Frames to retransmit, and how many of them need no permission.
     again: BTreeSet<u64>,
     urgent: u64,
     /// Frames in the network, and when each started.
@@ -456,7 +456,7 @@ mod tests {
         other.on_sent(at(8), 0);
         other.on_returned(at(9), 0);
         assert_eq!(other.next(true), again(0), "its pull is used up");
-        // Of one that has arrived nothing is to be sent again.
+        // Of one that has arrived nothing is to be retransmitted.
         other.on_reply(at(10), &Reply { number: 2, ..Reply::default() });
         let before = other.clone();
         other.on_returned(at(10), 2);

@@ -1,5 +1,5 @@
-//! What a sender with selective repeat knows about its frames: arrived, lost, sent again, in flight (the scoreboard of
-//! RFC 6675, section 4).
+//! What a sender with selective repeat knows about its frames: arrived, lost, retransmitted, in flight (the scoreboard
+//! of RFC 6675, section 4).
 
 use crate::bitmap::Bitmap;
 use std::collections::VecDeque;
@@ -17,7 +17,7 @@ pub(crate) struct Scoreboard {
     above: u64,
     /// Frames below that are not known to have arrived are lost.
     lost_below: u64,
-    /// Frames below that were lost have been sent again (`HighRxt` + 1). Never points at a frame that has arrived.
+    /// Frames below that were lost have been retransmitted (`HighRxt` + 1). Never points at a frame that has arrived.
     again: u64,
     /// Frames of which only the header arrived: lost, whatever their number. None that is lost by its number, too.
     trimmed: VecDeque<u64>,
@@ -105,13 +105,13 @@ impl Scoreboard {
         }
     }
 
-    /// Frames below a number that are not known to have arrived are lost; those that were sent again are not lost again.
+    /// Frames below a number that are not known to have arrived are lost; those that were retransmitted are not lost again.
     pub(crate) fn lose_below(&mut self, number: u64) {
         self.lost_below = self.lost_below.max(number.min(self.sent));
         self.settle();
     }
 
-    /// All frames that are not known to have arrived are lost, also those sent again.
+    /// All frames that are not known to have arrived are lost, also those retransmitted.
     pub(crate) fn lose_all(&mut self) {
         self.lost_below = self.sent;
         self.again = self.acknowledged;
@@ -119,7 +119,7 @@ impl Scoreboard {
         self.settle();
     }
 
-    /// Nothing above the first unacknowledged frame was sent again: a new recovery begins.
+    /// Nothing above the first unacknowledged frame was retransmitted: a new recovery begins.
     pub(crate) fn begin(&mut self) {
         self.again = self.acknowledged;
         self.settle();
@@ -130,7 +130,7 @@ impl Scoreboard {
         self.lost_below > self.acknowledged
     }
 
-    /// The next lost frame to send again.
+    /// The next lost frame to retransmit.
     #[inline]
     pub(crate) fn next_lost(&self) -> Option<u64> {
         match self.trimmed.front() {
@@ -139,7 +139,7 @@ impl Scoreboard {
         }
     }
 
-    /// The next frame that was not sent again and that a larger one has overtaken, lost or not.
+    /// The next frame that was not retransmitted and that a larger one has overtaken, lost or not.
     pub(crate) fn next_overtaken(&self) -> Option<u64> {
         let highest = self.arrived.nth_largest(0)?;
         (self.again < highest).then_some(self.again)
@@ -150,7 +150,7 @@ impl Scoreboard {
         self.arrived.last_absent(self.acknowledged, self.sent)
     }
 
-    /// Frames that should be in the network (`pipe`): sent, not known to have arrived, and not lost, or sent again.
+    /// Frames that should be in the network (`pipe`): sent, not known to have arrived, and not lost, or retransmitted.
     #[inline]
     pub(crate) fn in_flight(&self) -> u64 {
         let unknown = self.outstanding() - self.above;

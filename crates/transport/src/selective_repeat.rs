@@ -2,9 +2,9 @@
 //!
 //! The receiver keeps frames in any order and answers each that is out of order by a NACK with the cumulative number
 //! and that of the frame. The sender keeps a bitmap of what has arrived. A NACK starts a recovery: frames that are
-//! overtaken by one that has arrived are sent again, once each, then fresh ones; it ends when everything sent before it
-//! is acknowledged. A retransmission that is lost waits for the timeout: a short one while few frames are in flight, a
-//! long one otherwise. After a timeout every frame that is not known to have arrived counts as lost, as in RFC 6675,
+//! overtaken by one that has arrived are retransmitted, once each, then fresh ones; it ends when everything sent before
+//! it is acknowledged. A retransmission that is lost waits for the timeout: a short one while few frames are in flight,
+//! a long one otherwise. After a timeout every frame that is not known to have arrived counts as lost, as in RFC 6675,
 //! section 5.1. At most one bandwidth-delay product of frames is in flight (BDP-FC): the bitmaps never grow beyond.
 //!
 //! Left out: RDMA's operations and their completion in order, NACKs for other reasons, read responses.

@@ -1,4 +1,4 @@
-//! Tables by number of which a process keeps what concerns it: its own ports, and the flows that start or end on it.
+//! Tables of which a process stores only the entries of its own ports and flows.
 //!
 //! A whole table is a list. A part of one has a bit for each number, and the entries of those that are set: 1.5 bits for
 //! each number that is not kept.

@@ -1,4 +1,4 @@
-//! Lanes of a class: a routing that needs several has each of its lossless classes as many times.
+//! Lanes: copies of a lossless class, one for each lane that the routing needs.
 //!
 //! A lane is a class of its own: its own buffers, its own pauses or credits. A flow goes in the lane of its source and
 //! destination, what comes back in the lane of the way back. At an output the lanes of a class take turns, so that a

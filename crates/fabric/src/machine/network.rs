@@ -265,7 +265,7 @@ pub(crate) struct Received {
     pub(crate) inbound: Option<Box<Inbound>>,
 }
 
-/// Frames of a flow that were dropped or lost and are not sent again.
+/// Frames of a flow that were dropped or lost and are not retransmitted.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Gone {
     pub(crate) frames: u64,

@@ -134,9 +134,9 @@ pub struct FlowSummary {
     pub completed: Option<Time>,
     /// When its destinations last consumed a frame; zero if they never did.
     pub last_received: Time,
-    /// Frames of it that were dropped or lost and are not sent again. A finite flow with any never completes.
+    /// Frames of it that were dropped or lost and are not retransmitted. A finite flow with any never completes.
     pub lost_frames: u64,
-    /// Frames that its source sent again, each time; not among those made.
+    /// Frames that its source retransmitted, each time; not among those made.
     pub retransmitted_frames: u64,
     /// Their bytes.
     pub retransmitted_bytes: u64,

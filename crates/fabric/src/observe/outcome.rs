@@ -11,7 +11,7 @@ pub struct Totals {
     pub made_frames: u64,
     /// Their bytes.
     pub made_bytes: u64,
-    /// Data frames that sources sent again, each time.
+    /// Data frames that sources retransmitted, each time.
     pub retransmitted_frames: u64,
     /// Their bytes.
     pub retransmitted_bytes: u64,

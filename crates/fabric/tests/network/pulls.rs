@@ -253,7 +253,7 @@ fn threads_shards_and_ranks_change_nothing() {
     }
 }
 
-/// Corrupted frames, headers without room and a cable that fails: a timer sends again what nobody reports.
+/// Corrupted frames, headers without room and a cable that fails: a timer retransmits what nobody reports.
 #[test]
 fn what_is_lost_without_a_header_is_sent_again_by_a_timer() {
     for name in CONTROLS.into_iter().chain(["nscc"]) {

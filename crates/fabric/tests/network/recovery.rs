@@ -78,7 +78,7 @@ fn go_back_n(timeout: Span) -> Option<Arc<Recovery>> {
     recovery("go-back-n", &[("timeout", Value::Time(timeout))])
 }
 
-/// A flow of that many bytes in frames of 1000 that is sent again until it arrives.
+/// A flow of that many bytes in frames of 1000 that is retransmitted until it arrives.
 fn reliable(from: u32, to: u32, size: u64, recovery: Option<Arc<Recovery>>) -> FlowSpec {
     let acknowledge = Some(Acknowledge::default());
     FlowSpec { size: Some(Bytes::new(size)), ..greedy(from, to, 1000) }.with(|it| {

@@ -140,7 +140,7 @@ fn spec(seed: u64) -> NetworkSpec {
             let Some(reaction) = (0..20).find_map(|_| (info.build)(&values(&mut lot, info.parameters)).ok()) else {
                 continue;
             };
-            // Those send again what is lost, which `recovery` and `pulls` look at.
+            // Those retransmit what is lost, which `recovery` and `pulls` look at.
             if reaction.pulling().is_some() {
                 continue;
             }

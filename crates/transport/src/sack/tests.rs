@@ -158,7 +158,7 @@ fn impossible_timeouts_are_refused() {
     }
 }
 
-/// Frames that were sent again without need cause duplicates, which must not release more of them.
+/// Frames that were retransmitted without need cause duplicates, which must not release more of them.
 #[test]
 fn newreno_does_not_inflate_its_window_after_a_timeout() {
     let mut sender = newreno(10);

@@ -244,7 +244,7 @@ pub struct FlowProfile {
     pub notify: Option<Notify>,
     /// How its pulls travel, if its congestion control is receiver-driven.
     pub pull: Option<PullSpec>,
-    /// How its lost frames are detected and sent again, if they are. Needs acknowledgements. A receiver-driven
+    /// How its lost frames are detected and retransmitted, if they are. Needs acknowledgements. A receiver-driven
     /// congestion control brings its own.
     pub recovery: Option<Arc<Recovery>>,
     /// How its path probes travel, if its reaction point sends any.
@@ -268,13 +268,13 @@ impl FlowSpec {
         self
     }
 
-    /// Whether its frames are sent again until they arrive.
+    /// Whether its frames are retransmitted until they arrive.
     #[must_use]
     pub fn is_reliable(&self) -> bool {
         self.reaction.pulling().is_some() || self.recovery.as_ref().is_some_and(|recovery| recovery.sender.is_some())
     }
 
-    /// Returns the source's half of its transport, if its frames are sent again.
+    /// Returns the source's half of its transport, if its frames are retransmitted.
     #[must_use]
     pub fn sender(&self) -> Option<Sending> {
         match self.reaction.pulling() {

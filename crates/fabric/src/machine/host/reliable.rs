@@ -1,6 +1,6 @@
 //! A flow with loss recovery at its source: frames are made again by their number, and replies and timers tell which.
 //!
-//! What to send again, and when, is the business of [`transport::Sender`]; here are its frames, its timer and what its
+//! What to retransmit, and when, is the business of [`transport::Sender`]; here are its frames, its timer and what its
 //! reaction point learns.
 
 use crate::describe::workload::FlowSpec;
@@ -19,10 +19,10 @@ pub(crate) struct Reliable {
     pub(crate) sender: Sending,
     /// Number and length of the last frame of a finite flow, once it has been sent: all others have the flow's size.
     last: Option<(u64, u16)>,
-    /// Entropy of frames that are sprayed and sent again. Apart from the flow's own stream, which says what a source
+    /// Entropy of frames that are sprayed and retransmitted. Apart from the flow's own stream, which says what a source
     /// makes, whatever is lost.
     stream: Stream,
-    /// Frames sent again, each time, and their bytes.
+    /// Frames retransmitted, each time, and their bytes.
     pub(crate) frames: u64,
     pub(crate) bytes: u64,
     /// How often its timer expired.

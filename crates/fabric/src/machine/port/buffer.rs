@@ -1,4 +1,4 @@
-//! The room that frames take at the input by which they came, and the levels at which a sender is stopped and let go.
+//! Input buffers: accounting per input and class, and the XOFF and XON thresholds.
 
 use crate::build::plan::{Hold, Rule};
 use crate::machine::network::{Ctx, Network};

@@ -18,7 +18,7 @@ pub(crate) fn quanta(count: u16, rate: Rate) -> Span {
 }
 
 impl<P: Probe> Network<P> {
-    /// Tells the sender at the far end to stop.
+    /// Sends XOFF: the peer must pause.
     pub(crate) fn stop(&mut self, now: Time, p: u32, class: u8, ctx: &mut Ctx) {
         let rule = *self.rule(p, class);
         let (account, hold) = (rule.account, rule.hold);
@@ -35,7 +35,7 @@ impl<P: Probe> Network<P> {
         self.send_pause(now, p, hold, true, ctx);
     }
 
-    /// Tells it to go on.
+    /// Sends XON: the peer may resume.
     pub(crate) fn go(&mut self, now: Time, p: u32, class: u8, ctx: &mut Ctx) {
         let rule = *self.rule(p, class);
         let (account, hold) = (rule.account, rule.hold);

@@ -116,7 +116,7 @@ impl<P: Probe> Part<'_, P> {
     }
 
     /// Since when nothing new may have arrived if a flow is to retransmit in vain, and its last timeout, if it may do so: if
-    /// it is not done and sends again what is lost.
+    /// it is not done and retransmits what is lost.
     fn in_vain(&self, network: &Network<P>, host: &Host, position: u32) -> Option<(Time, Time)> {
         let flow = &network.flows[(host.first_flow + position) as usize];
         let reliable = flow.reliable.as_ref().filter(|_| !flow.is_done())?;

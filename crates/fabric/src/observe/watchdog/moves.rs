@@ -160,7 +160,7 @@ impl<P: Probe> Part<'_, P> {
         let only = Some(flow.port).filter(|_| !flow.sprays);
         let probe = probe.map_or(0, |probe| self.may_join(network, host, only, (probe.class, probe.size.get() as u16)));
         let done = flow.is_done() && flow.lost.is_empty();
-        // What a source has sent it sends again also after its stop.
+        // What a source has sent it retransmits also after its stop.
         let over = flow.stopped && flow.all_acknowledged();
         if done || over {
             return probe;
