@@ -279,7 +279,7 @@ impl ReactionPoint for FecnSource {
 
 /// State of one class at a port.
 #[derive(Clone, Debug, PartialEq)]
-struct Share {
+struct PortRate {
     rate: f64,
     /// Arrivals since the last adaptation.
     seen: Seen,
@@ -297,7 +297,7 @@ pub struct FecnPoint {
     severe: Option<(u32, Sampling)>,
     classes: usize,
     capacities: Vec<f64>,
-    shares: Vec<Share>,
+    shares: Vec<PortRate>,
     due: Option<Time>,
 }
 
@@ -336,7 +336,7 @@ impl CongestionPoint for FecnPoint {
             let rate = (self.capacities[at / self.classes] / self.initial_flows).max(self.law.min_rate);
             let stream = |purpose: &str| Stream::new(seed, u64::from(node) << 32 | at as u64, purpose);
             let sampler = self.severe.map(|(_, sampling)| Sampler::new(sampling, stream("fecn-b sampling")));
-            Share { rate, seen: Seen::default(), sampler }
+            PortRate { rate, seen: Seen::default(), sampler }
         };
         self.shares = (0..surroundings.rates.len() * surroundings.classes).map(share).collect();
     }

@@ -91,7 +91,7 @@ pub use powertcp::PowerTcp;
 pub use pulling::{Demand, FirstWindow, Pulling};
 pub use qcn_point::QcnPoint;
 pub use qcn_source::QcnSource;
-pub use rate_law::{Law, RateLaw};
+pub use rate_law::{RateLaw, ResponseFunction};
 pub use red::Red;
 pub use reno::Reno;
 pub use step::Step;

@@ -10,7 +10,7 @@ use units::{Bytes, Rate, Time, math};
 
 /// A law of rate decrease and increase. All laws keep the rate between the least and the largest.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Law {
+pub enum ResponseFunction {
     /// Linear inter-packet delay: a mark adds one packet time to the delay; an unmarked acknowledgement shortens it by
     /// the fraction least / largest rate.
     Lipd,
@@ -28,13 +28,13 @@ pub enum Law {
     },
 }
 
-impl Law {
+impl ResponseFunction {
     /// Returns the share after a mark. `least` is the least rate as a share of the largest.
     #[must_use]
     pub fn decrease(self, share: f64, least: f64) -> f64 {
         let lower = match self {
-            Law::Lipd => 1.0 / (1.0 / share + 1.0),
-            Law::Fimd { factor } | Law::Aimd { factor } => share / factor,
+            ResponseFunction::Lipd => 1.0 / (1.0 / share + 1.0),
+            ResponseFunction::Fimd { factor } | ResponseFunction::Aimd { factor } => share / factor,
         };
         lower.max(least)
     }
@@ -43,9 +43,9 @@ impl Law {
     #[must_use]
     pub fn increase(self, share: f64, least: f64) -> f64 {
         let higher = match self {
-            Law::Lipd => share / (1.0 - least),
-            Law::Fimd { factor } => share * math::pow(factor, least / share),
-            Law::Aimd { factor } => share + (factor - 1.0) * least * least / share,
+            ResponseFunction::Lipd => share / (1.0 - least),
+            ResponseFunction::Fimd { factor } => share * math::pow(factor, least / share),
+            ResponseFunction::Aimd { factor } => share + (factor - 1.0) * least * least / share,
         };
         higher.min(1.0)
     }
@@ -54,7 +54,7 @@ impl Law {
 /// A reaction point that follows one of the laws.
 #[derive(Clone, Copy, Debug)]
 pub struct RateLaw {
-    law: Law,
+    law: ResponseFunction,
     least_rate: Option<Rate>,
     largest_rate: Option<Rate>,
     /// Packets in the window at the largest rate.
@@ -98,7 +98,7 @@ pub(crate) const LIPD: ProtocolInfo = ProtocolInfo {
     parameters: &[MAX_RATE, MIN_RATE, WINDOW],
     presets: &[],
     acknowledged: true,
-    build: |values| RateLaw::build(values, Law::Lipd),
+    build: |values| RateLaw::build(values, ResponseFunction::Lipd),
 };
 
 pub(crate) const FIMD: ProtocolInfo = ProtocolInfo {
@@ -107,7 +107,7 @@ pub(crate) const FIMD: ProtocolInfo = ProtocolInfo {
     parameters: &[MAX_RATE, MIN_RATE, WINDOW, FACTOR],
     presets: &[],
     acknowledged: true,
-    build: |values| RateLaw::build(values, Law::Fimd { factor: values.number("factor") }),
+    build: |values| RateLaw::build(values, ResponseFunction::Fimd { factor: values.number("factor") }),
 };
 
 pub(crate) const AIMD: ProtocolInfo = ProtocolInfo {
@@ -116,7 +116,7 @@ pub(crate) const AIMD: ProtocolInfo = ProtocolInfo {
     parameters: &[MAX_RATE, MIN_RATE, WINDOW, FACTOR],
     presets: &[],
     acknowledged: true,
-    build: |values| RateLaw::build(values, Law::Aimd { factor: values.number("factor") }),
+    build: |values| RateLaw::build(values, ResponseFunction::Aimd { factor: values.number("factor") }),
 };
 
 impl RateLaw {
@@ -124,7 +124,7 @@ impl RateLaw {
     ///
     /// # Errors
     /// Fails if the least rate is not below the largest.
-    pub fn build(values: &Values, law: Law) -> Result<Reaction, Invalid> {
+    pub fn build(values: &Values, law: ResponseFunction) -> Result<Reaction, Invalid> {
         let (least_rate, largest_rate) = (values.maybe_rate("min_rate"), values.maybe_rate("max_rate"));
         if let (Some(least), Some(largest)) = (least_rate, largest_rate) {
             ordered(least, largest)?;

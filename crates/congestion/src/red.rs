@@ -144,7 +144,7 @@ enum Action {
 
 /// The state of one queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Lane {
+struct QueueAverage {
     average: f64,
     /// When the last frame left the queue, if it is empty.
     idle: Option<Time>,
@@ -186,7 +186,7 @@ pub struct Red {
     ports: Vec<Port>,
     largest_frame: Vec<u32>,
     /// By output and class.
-    lanes: Vec<Lane>,
+    lanes: Vec<QueueAverage>,
 }
 
 fn build(values: &Values, action: Action) -> Result<Point, Invalid> {
@@ -310,7 +310,7 @@ impl CongestionPoint for Red {
             Port { kmin, kmax, pmax, rate, stream }
         };
         self.ports = (0..).zip(rates).map(port).collect();
-        self.lanes = vec![Lane::default(); rates.len() * classes];
+        self.lanes = vec![QueueAverage::default(); rates.len() * classes];
     }
 
     fn asked_from(&self, output: u16) -> Option<u32> {

@@ -5,7 +5,7 @@
 
 use proptest::prelude::*;
 use tailback_congestion::parameter::{Invalid, Value, Values};
-use tailback_congestion::{Adapter, Allowance, Feedback, Law, PROTOCOLS, Reaction, ReactionPoint};
+use tailback_congestion::{Adapter, Allowance, Feedback, PROTOCOLS, Reaction, ReactionPoint, ResponseFunction};
 use units::{Bytes, Rate, Span, Time};
 
 const FRAME: Bytes = Bytes::new(2068);
@@ -44,21 +44,21 @@ fn name() -> impl Strategy<Value = &'static str> {
     prop_oneof![Just("lipd"), Just("fimd"), Just("aimd")]
 }
 
-fn laws(factor: f64) -> [Law; 3] {
-    [Law::Lipd, Law::Fimd { factor }, Law::Aimd { factor }]
+fn laws(factor: f64) -> [ResponseFunction; 3] {
+    [ResponseFunction::Lipd, ResponseFunction::Fimd { factor }, ResponseFunction::Aimd { factor }]
 }
 
 /// The least share from which a decrease is not cut short by the least rate.
-fn lowest_uncut(law: Law, least: f64) -> f64 {
+fn lowest_uncut(law: ResponseFunction, least: f64) -> f64 {
     match law {
-        Law::Lipd => 1.0 / (1.0 / least - 1.0),
-        Law::Fimd { factor } | Law::Aimd { factor } => least * factor,
+        ResponseFunction::Lipd => 1.0 / (1.0 / least - 1.0),
+        ResponseFunction::Fimd { factor } | ResponseFunction::Aimd { factor } => least * factor,
     }
 }
 
 /// Packet times from a decrease at `share` until the share is back, with one unmarked answer for each packet, packets
 /// being as far apart as the rate of the moment says; and how many of them the last packet took.
-fn recovery(law: Law, share: f64, least: f64) -> (f64, f64) {
+fn recovery(law: ResponseFunction, share: f64, least: f64) -> (f64, f64) {
     let mut now = law.decrease(share, least);
     let (mut time, mut last) = (0.0, 0.0);
     while now < share * (1.0 - ROUNDING) {
@@ -70,10 +70,10 @@ fn recovery(law: Law, share: f64, least: f64) -> (f64, f64) {
 }
 
 /// What the derivation in the documentation says it takes, were packets infinitely small.
-fn recovery_by_formula(law: Law, share: f64, least: f64) -> f64 {
+fn recovery_by_formula(law: ResponseFunction, share: f64, least: f64) -> f64 {
     match law {
-        Law::Lipd | Law::Fimd { .. } => 1.0 / least,
-        Law::Aimd { factor } => share / (factor * least * least),
+        ResponseFunction::Lipd | ResponseFunction::Fimd { .. } => 1.0 / least,
+        ResponseFunction::Aimd { factor } => share / (factor * least * least),
     }
 }
 

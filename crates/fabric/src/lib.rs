@@ -39,7 +39,7 @@ pub use build::partition::{self, Partition};
 pub use build::sizing::Sizing;
 pub use build::{BuildOptions, RankOf};
 pub use describe::error::{BuildError, BuildErrors};
-pub use describe::homing::address;
+pub use describe::multi_homing::address;
 pub use describe::trip::Trips;
 pub use describe::validate::validate;
 pub use describe::{graph, lanes, routing, spec, topology, workload};

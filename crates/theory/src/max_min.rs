@@ -40,9 +40,9 @@ pub enum Limit<L> {
     Demand,
 }
 
-/// The share of a flow.
+/// What a flow gets.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Share<L> {
+pub struct Allocation<L> {
     /// Rate in bits per second; not an integer, since a third of a link is not.
     pub rate: f64,
     /// Constraint that limits the rate.
@@ -91,7 +91,7 @@ impl<L: Copy> Link<L> {
     /// The level at which the flows that still grow fill the link; none if no flow on it grows.
     ///
     /// Recomputed each time: a running balance would accumulate rounding errors from flow to flow.
-    fn level(&self, flows: &[Flow<L>], shares: &[Option<Share<L>>]) -> Option<f64> {
+    fn level(&self, flows: &[Flow<L>], shares: &[Option<Allocation<L>>]) -> Option<f64> {
         let (mut taken, mut growing) = (0.0, 0.0);
         for &flow in &self.crossings {
             match &shares[flow] {
@@ -136,9 +136,12 @@ fn links_of<L: Copy + Ord + Debug>(capacities: &[(L, Rate)], flows: &[Flow<L>]) 
 /// # Errors
 /// Fails if a flow uses a link without a capacity, has no limit at all or has a weight that is not positive, or if a
 /// capacity is stated twice.
-pub fn max_min<L: Copy + Ord + Debug>(capacities: &[(L, Rate)], flows: &[Flow<L>]) -> Result<Vec<Share<L>>, Error> {
+pub fn max_min<L: Copy + Ord + Debug>(
+    capacities: &[(L, Rate)],
+    flows: &[Flow<L>],
+) -> Result<Vec<Allocation<L>>, Error> {
     let links = links_of(capacities, flows)?;
-    let mut shares: Vec<Option<Share<L>>> = vec![None; flows.len()];
+    let mut shares: Vec<Option<Allocation<L>>> = vec![None; flows.len()];
     let mut queue = BinaryHeap::new();
     for (number, flow) in flows.iter().enumerate() {
         if let Some(demand) = flow.demand {
@@ -155,7 +158,7 @@ pub fn max_min<L: Copy + Ord + Debug>(capacities: &[(L, Rate)], flows: &[Flow<L>
         match constraint {
             Constraint::Demand(flow) => {
                 let rate = flows[flow].demand.map_or(0.0, |demand| demand.as_bits_per_sec() as f64);
-                shares[flow].get_or_insert(Share { rate, limit: Limit::Demand });
+                shares[flow].get_or_insert(Allocation { rate, limit: Limit::Demand });
             }
             Constraint::Link(number) => {
                 let link = &links[number];
@@ -166,7 +169,7 @@ pub fn max_min<L: Copy + Ord + Debug>(capacities: &[(L, Rate)], flows: &[Flow<L>
                 }
                 for &flow in &link.crossings {
                     let rate = flows[flow].weight * level;
-                    shares[flow].get_or_insert(Share { rate, limit: Limit::Link(link.name) });
+                    shares[flow].get_or_insert(Allocation { rate, limit: Limit::Link(link.name) });
                 }
             }
         }
@@ -184,7 +187,7 @@ mod tests {
         rates.iter().map(|rate| Rate::from_gigabits(*rate)).enumerate().collect()
     }
 
-    fn rates<L>(shares: &[Share<L>]) -> Vec<f64> {
+    fn rates<L>(shares: &[Allocation<L>]) -> Vec<f64> {
         shares.iter().map(|share| share.rate / 1e9).collect()
     }
 
@@ -219,7 +222,7 @@ mod tests {
         assert_eq!(rates(&shares), [1.0, 2.0, 3.5, 3.5]);
         assert_eq!([shares[1].limit, shares[2].limit], [Limit::Demand, Limit::Link(0)]);
         let alone = Flow { links: Vec::<u8>::new(), demand: Some(Rate::from_gigabits(3)), weight: 1.0 };
-        assert_eq!(max_min(&[], &[alone]), Ok(vec![Share { rate: 3e9, limit: Limit::Demand }]));
+        assert_eq!(max_min(&[], &[alone]), Ok(vec![Allocation { rate: 3e9, limit: Limit::Demand }]));
     }
 
     #[test]

@@ -60,7 +60,7 @@ pub use none::Untracked;
 pub use notifier::Notifier;
 pub use pulled::{PulledSender, pulled};
 pub use puller::Puller;
-pub use reordering::{ReorderingReceiver, Report};
+pub use reordering::{EarlyReply, ReorderingReceiver};
 pub use reply::{Arrived, Block, Blocks, Meaning, Reply, Say, unwrapped};
 pub use sack::SackSender;
 pub use selective_repeat::SelectiveRepeatSender;

@@ -1,11 +1,11 @@
-//! No recovery: nothing is sent again, and a destination takes every frame that arrives.
+//! No recovery: nothing is retransmitted, and a destination takes every frame that arrives.
 
 use crate::{Arrival, Receiver, Receiving, Recovery, RecoveryInfo, Response};
 use units::Time;
 
 pub(crate) const INFO: RecoveryInfo = RecoveryInfo {
     name: "none",
-    summary: "No recovery: a lost frame is never sent again",
+    summary: "No recovery: a lost frame is never retransmitted",
     parameters: &[],
     presets: &[],
     build: |_| Ok(Recovery { sender: None, receiver: Receiving::Untracked(Untracked::default()) }),

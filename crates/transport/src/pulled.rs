@@ -18,7 +18,7 @@
 
 use crate::bitmap::Bitmap;
 use crate::{
-    LossSignal, Meaning, Next, Progress, Receiving, Recovery, ReorderingReceiver, Reply, Report, Sender, Sending,
+    EarlyReply, LossSignal, Meaning, Next, Progress, Receiving, Recovery, ReorderingReceiver, Reply, Sender, Sending,
 };
 use congestion::parameter::Invalid;
 use congestion::{Adapter, Demand, Pulling};
@@ -30,7 +30,7 @@ use units::Time;
 pub fn pulled(pulling: &Pulling) -> Recovery {
     Recovery {
         sender: Some(Sending::Pulled(Box::new(PulledSender::new(*pulling)))),
-        receiver: Receiving::Reordering(ReorderingReceiver::new(Report::Duplicate)),
+        receiver: Receiving::Reordering(ReorderingReceiver::new(EarlyReply::Duplicate)),
     }
 }
 

@@ -4,9 +4,9 @@ use crate::bitmap::Bitmap;
 use crate::{Arrival, Block, Blocks, Receiver, Response};
 use units::Time;
 
-/// How a [`ReorderingReceiver`] reports frames that arrive out of order.
+/// How a [`ReorderingReceiver`] replies to frames that arrive out of order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Report {
+pub enum EarlyReply {
     /// By a negative acknowledgement with the cumulative number and that of the frame that caused it (IRN).
     Negative,
     /// By an acknowledgement with blocks (RFC 2018).
@@ -18,7 +18,7 @@ pub enum Report {
 /// See the module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReorderingReceiver {
-    report: Report,
+    reply: EarlyReply,
     expected: u64,
     /// Frames above `expected` that have arrived.
     early: Bitmap,
@@ -29,8 +29,8 @@ pub struct ReorderingReceiver {
 impl ReorderingReceiver {
     /// Creates a receiver.
     #[must_use]
-    pub fn new(report: Report) -> ReorderingReceiver {
-        ReorderingReceiver { report, expected: 0, early: Bitmap::default(), recent: [0; Blocks::MOST] }
+    pub fn new(reply: EarlyReply) -> ReorderingReceiver {
+        ReorderingReceiver { reply, expected: 0, early: Bitmap::default(), recent: [0; Blocks::MOST] }
     }
 
     fn block(&self, number: u64) -> Block {
@@ -67,10 +67,10 @@ impl Receiver for ReorderingReceiver {
         if !self.early.insert(number) {
             return (Arrival::Duplicate, Response::AtOnce);
         }
-        if self.report == Report::Blocks {
+        if self.reply == EarlyReply::Blocks {
             self.remember(number);
         }
-        let response = if self.report == Report::Negative { Response::Negative } else { Response::AtOnce };
+        let response = if self.reply == EarlyReply::Negative { Response::Negative } else { Response::AtOnce };
         (Arrival::OutOfOrder, response)
     }
 
@@ -87,7 +87,7 @@ impl Receiver for ReorderingReceiver {
     #[inline]
     fn blocks(&self) -> Blocks {
         let mut blocks = Blocks::default();
-        if self.report != Report::Blocks || self.early.is_empty() {
+        if self.reply != EarlyReply::Blocks || self.early.is_empty() {
             return blocks;
         }
         for &number in self.recent.iter().filter(|&&number| self.early.contains(number)) {
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn frames_are_kept_in_any_order_and_once() {
-        let mut receiver = ReorderingReceiver::new(Report::Negative);
+        let mut receiver = ReorderingReceiver::new(EarlyReply::Negative);
         assert_eq!(arrive(&mut receiver, 0), (Arrival::InOrder, Response::Delayed));
         assert_eq!(arrive(&mut receiver, 2), (Arrival::OutOfOrder, Response::Negative));
         assert_eq!(arrive(&mut receiver, 2), (Arrival::Duplicate, Response::AtOnce));
@@ -130,7 +130,7 @@ mod tests {
     /// The cases of RFC 2018, section 7, with segments instead of bytes.
     #[test]
     fn blocks_are_reported_with_the_latest_first() {
-        let mut receiver = ReorderingReceiver::new(Report::Blocks);
+        let mut receiver = ReorderingReceiver::new(EarlyReply::Blocks);
         let blocks = |receiver: &ReorderingReceiver| -> Vec<(u64, u64)> {
             receiver.blocks().as_slice().iter().map(|block| (block.start, block.end)).collect()
         };
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_receiver_without_blocks_sends_duplicate_acknowledgements() {
-        let mut receiver = ReorderingReceiver::new(Report::Duplicate);
+        let mut receiver = ReorderingReceiver::new(EarlyReply::Duplicate);
         assert_eq!(arrive(&mut receiver, 1), (Arrival::OutOfOrder, Response::AtOnce));
         assert!(receiver.blocks().is_empty());
     }

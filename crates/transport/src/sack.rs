@@ -10,7 +10,7 @@
 //! Left out: D-SACK, F-RTO and Eifel (undo of spurious timeouts), RACK and tail loss probes (RFC 8985), reneging by a
 //! receiver, persist and keep-alive timers, the giving up of a connection.
 
-use crate::reordering::{ReorderingReceiver, Report};
+use crate::reordering::{EarlyReply, ReorderingReceiver};
 use crate::retransmission_timer::RetransmissionTimer;
 use crate::scoreboard::Scoreboard;
 use crate::{LossSignal, Meaning, Next, Progress, Receiving, Recovery, RecoveryInfo, Reply, Sender, Sending};
@@ -26,7 +26,7 @@ pub(crate) const INFO: RecoveryInfo = RecoveryInfo {
             kind: ParameterKind::Flag,
             default: ParameterDefault::Value("true", "RFC 6675: recovery by selective acknowledgements"),
             meaning: "Whether acknowledgements carry blocks of frames that have arrived (RFC 2018). Without them, NewReno \
-                 (RFC 6582) sends again one frame per round trip.",
+                 (RFC 6582) retransmits one frame per round trip.",
         },
         Parameter {
             name: "threshold",
@@ -113,7 +113,7 @@ fn build(values: &Values) -> Result<Recovery, Invalid> {
         partial: false,
         recovered: 0,
     };
-    let report = if selective { Report::Blocks } else { Report::Duplicate };
+    let report = if selective { EarlyReply::Blocks } else { EarlyReply::Duplicate };
     Ok(Recovery {
         sender: Some(Sending::Sack(sender)),
         receiver: Receiving::Reordering(ReorderingReceiver::new(report)),
@@ -150,7 +150,7 @@ pub struct SackSender {
     duplicates: u64,
     /// The next retransmission is the fast one, which no window delays.
     at_once: bool,
-    /// `RescueRxt` of RFC 6675: the end of the recovery in which the last frame was sent again.
+    /// `RescueRxt` of RFC 6675: the end of the recovery in which the last frame was retransmitted.
     rescued: Option<u64>,
     /// NewReno: a partial acknowledgement has restarted the timer in this recovery.
     partial: bool,
@@ -306,7 +306,7 @@ impl Sender for SackSender {
         match self.recovery {
             None if self.limited_transmit => self.board.outstanding().saturating_sub(self.duplicates.min(2)),
             None => self.board.outstanding(),
-            // Each duplicate says that a frame has left the network. After a timeout, frames that are sent again may cause
+            // Each duplicate says that a frame has left the network. After a timeout, frames that are retransmitted may cause
             // them, and the window is not inflated (RFC 5681, section 3.2; RFC 6582).
             Some(Episode::Fast(_)) if !self.selective => self.board.in_flight().saturating_sub(self.duplicates),
             Some(_) => self.board.in_flight(),

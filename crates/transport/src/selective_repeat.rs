@@ -9,7 +9,7 @@
 //!
 //! Left out: RDMA's operations and their completion in order, NACKs for other reasons, read responses.
 
-use crate::reordering::{ReorderingReceiver, Report};
+use crate::reordering::{EarlyReply, ReorderingReceiver};
 use crate::scoreboard::Scoreboard;
 use crate::{LossSignal, Meaning, Next, Progress, Receiving, Recovery, RecoveryInfo, Reply, Sender, Sending};
 use congestion::Adapter;
@@ -87,7 +87,7 @@ fn build(values: &Values) -> Result<Recovery, Invalid> {
     };
     Ok(Recovery {
         sender: Some(Sending::SelectiveRepeat(sender)),
-        receiver: Receiving::Reordering(ReorderingReceiver::new(Report::Negative)),
+        receiver: Receiving::Reordering(ReorderingReceiver::new(EarlyReply::Negative)),
     })
 }
 

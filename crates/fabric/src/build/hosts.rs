@@ -8,7 +8,7 @@ use crate::describe::workload::Via;
 use crate::machine::frame::NIL;
 use crate::machine::host::Host;
 use crate::machine::host::flow::Flow;
-use crate::machine::host::homing::Homing;
+use crate::machine::host::multi_homing::Homing;
 use crate::machine::host::receiving::Inbound;
 use crate::machine::host::service::Service;
 use crate::machine::network::Network;

@@ -2,7 +2,7 @@
 
 use super::Layout;
 use crate::describe::graph::{LinkSpec, NodeId, Role};
-use crate::describe::homing::address;
+use crate::describe::multi_homing::address;
 use crate::describe::spec::NetworkSpec;
 use crate::describe::workload::{Destination, FlowSpec};
 use congestion::ReactionPoint;

@@ -6,8 +6,8 @@
 mod defaults;
 pub(crate) mod error;
 pub mod graph;
-pub(crate) mod homing;
 pub mod lanes;
+pub(crate) mod multi_homing;
 pub mod routing;
 pub mod spec;
 pub mod topology;

@@ -179,7 +179,7 @@ impl<'a> Ground<'a> {
             return Some(summed(self.classed_shares(schedulers, of_flow, &capacities, &numbers, &flows)));
         }
         let shares = max_min(&capacities, &flows).ok()?;
-        let share = |(number, share): (usize, theory::max_min::Share<u32>)| FairShare {
+        let share = |(number, share): (usize, theory::max_min::Allocation<u32>)| FairShare {
             flow: number as u32,
             throughput: share.rate / expansion(self.plan, &self.plan.spec.flows[number]),
             most: share.rate / expansion(self.plan, &self.plan.spec.flows[number]),

@@ -2,7 +2,7 @@
 
 use theory::Error;
 use theory::fluid::bcn::Regime;
-use theory::fluid::timely::Law;
+use theory::fluid::timely::TimelyModel;
 use theory::fluid::{Bcn, Dcqcn, Fluid, Qcn, Timely, Tunable, linearise};
 use theory::stability::DelayedLoop;
 use theory::stability::conditions::slack_at_own;
@@ -78,8 +78,8 @@ impl Model {
             "bcn" => Model::Bcn(Bcn::of_the_paper()),
             "qcn" => Model::Qcn(Qcn::of_the_standard()),
             "dcqcn" => Model::Dcqcn(Dcqcn::of_the_paper()),
-            "timely" => Model::Timely(Timely::of_the_paper(Law::Gradient)),
-            "patched-timely" => Model::Timely(Timely::of_the_paper(Law::Patched)),
+            "timely" => Model::Timely(Timely::of_the_paper(TimelyModel::Gradient)),
+            "patched-timely" => Model::Timely(Timely::of_the_paper(TimelyModel::Patched)),
             _ => return None,
         })
     }
@@ -91,7 +91,7 @@ impl Model {
             Model::Bcn(_) => "bcn",
             Model::Qcn(_) => "qcn",
             Model::Dcqcn(_) => "dcqcn",
-            Model::Timely(of) if of.law == Law::Gradient => "timely",
+            Model::Timely(of) if of.law == TimelyModel::Gradient => "timely",
             Model::Timely(_) => "patched-timely",
         }
     }
@@ -103,7 +103,7 @@ impl Model {
             Model::Bcn(_) => Bcn::NAMES,
             Model::Qcn(_) => Qcn::NAMES,
             Model::Dcqcn(_) => Dcqcn::NAMES,
-            Model::Timely(of) if of.law == Law::Gradient => Timely::GRADIENT_NAMES,
+            Model::Timely(of) if of.law == TimelyModel::Gradient => Timely::GRADIENT_NAMES,
             Model::Timely(_) => Timely::NAMES,
         }
     }
@@ -152,7 +152,9 @@ impl Model {
     #[must_use]
     pub fn continuum(&self) -> Option<f64> {
         match self {
-            Model::Timely(of) if of.law == Law::Gradient => of.resting_queues().ok().map(|(_, longest)| longest),
+            Model::Timely(of) if of.law == TimelyModel::Gradient => {
+                of.resting_queues().ok().map(|(_, longest)| longest)
+            }
             _ => None,
         }
     }

@@ -7,20 +7,20 @@
 //! `stability.json` of all of these.
 
 mod beside;
+mod criteria;
 #[cfg(test)]
 mod derive_tests;
 mod document;
 mod map;
 mod packets;
 mod shares;
-mod verdict;
 
 pub use beside::{BesideError, BesideFluid};
+pub use criteria::{Criterion, StabilityVerdict};
 pub use document::Parts;
 pub use map::{Map, MapAxis, MapError};
 pub use packets::{Behaviour, Packets, packets, sampling, settled, within};
 pub use shares::Shares;
-pub use verdict::{Criterion, StabilityVerdict};
 
 use scenario::fluid::{FluidPlan, Model, NamedLoop};
 use theory::Error;

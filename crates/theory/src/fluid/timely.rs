@@ -19,7 +19,7 @@ use crate::stability::{DelayedLoop, Echo};
 
 /// The law between the two thresholds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Law {
+pub enum TimelyModel {
     /// By the sign of the gradient.
     Gradient,
     /// By a weight that grows with the gradient, and the distance from a reference.
@@ -30,7 +30,7 @@ pub enum Law {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timely {
     /// The law.
-    pub law: Law,
+    pub law: TimelyModel,
     /// N: number of sources that share the link.
     pub sources: f64,
     /// C: rate of the link.
@@ -67,14 +67,14 @@ impl Timely {
     /// Returns the parameters of the paper for that law, on 10 Gb/s. The number of sources, the buffer and the limits of
     /// rates are our choice.
     #[must_use]
-    pub fn of_the_paper(law: Law) -> Timely {
+    pub fn of_the_paper(law: TimelyModel) -> Timely {
         Timely {
             law,
             sources: 10.0,
             capacity: 1e10,
             delay: 4e-6,
             alpha: 0.875,
-            beta: if law == Law::Gradient { 0.8 } else { 0.008 },
+            beta: if law == TimelyModel::Gradient { 0.8 } else { 0.008 },
             t_low: 50e-6,
             t_high: 500e-6,
             min_rtt: 20e-6,
@@ -108,7 +108,7 @@ impl Timely {
     /// Fails if a parameter is not valid, or if the fixed point lies beyond a threshold or the buffer.
     pub fn resting_queues(&self) -> Result<(f64, f64), Error> {
         self.validate()?;
-        if self.law == Law::Gradient {
+        if self.law == TimelyModel::Gradient {
             return Ok((self.queue(self.t_low).max(0.0), self.queue(self.t_high).min(self.buffer)));
         }
         // Half of the increase against half of the decrease: ai = beta R error.
@@ -137,7 +137,7 @@ impl Timely {
     /// As [`Timely::resting_queues`].
     pub fn exact(&self) -> Result<Option<DelayedLoop>, Error> {
         let (queue, rate) = self.fixed_point()?;
-        if self.law == Law::Gradient {
+        if self.law == TimelyModel::Gradient {
             return Ok(None);
         }
         let interval = self.interval(rate);
@@ -162,9 +162,9 @@ impl Timely {
         let change = match self.law {
             _ if seen < self.t_low => self.ai_rate,
             _ if seen > self.t_high => -self.beta * (1.0 - self.t_high / seen) * rate,
-            Law::Gradient if gradient < 0.0 => self.ai_rate,
-            Law::Gradient => -self.beta * gradient * rate,
-            Law::Patched => {
+            TimelyModel::Gradient if gradient < 0.0 => self.ai_rate,
+            TimelyModel::Gradient => -self.beta * gradient * rate,
+            TimelyModel::Patched => {
                 let weight = (self.slope * gradient + 0.5).clamp(0.0, 1.0);
                 let error = (seen - self.reference_rtt) / self.reference_rtt;
                 (1.0 - weight) * self.ai_rate - weight * self.beta * rate * error
@@ -254,7 +254,7 @@ mod tests {
     use super::*;
     use crate::fluid::retarded::Course;
 
-    fn of(law: Law, sources: f64) -> Timely {
+    fn of(law: TimelyModel, sources: f64) -> Timely {
         Timely { sources, ..Timely::of_the_paper(law) }
     }
 
@@ -273,14 +273,14 @@ mod tests {
 
     #[test]
     fn shares_of_timely_depend_on_the_start_and_those_of_the_patch_do_not() {
-        let gradient = of(Law::Gradient, 2.0);
+        let gradient = of(TimelyModel::Gradient, 2.0);
         let (a, b, _) = halves(&gradient, (5e9, 5e9), 0.05);
         assert!((a / b - 1.0).abs() < 1e-6, "{a} {b}");
         let (a, b, _) = halves(&gradient, (7e9, 3e9), 0.05);
         assert!(a / b > 1.5, "{a} {b}");
         let (c, d, _) = halves(&gradient, (9e9, 1e9), 0.05);
         assert!(c / d > 1.5 * a / b, "{c} {d}: further apart, as they were");
-        let patched = of(Law::Patched, 2.0);
+        let patched = of(TimelyModel::Patched, 2.0);
         let (a, b, swing) = halves(&patched, (7e9, 3e9), 0.2);
         assert!((a / b - 1.0).abs() < 0.1 && swing < 20e3, "{a} {b} {swing}");
     }
@@ -288,7 +288,7 @@ mod tests {
     #[test]
     fn rates_of_the_patch_meet_exponentially_at_the_stated_speed() {
         // R1 - R2 falls with e^(-delta (N - 1) / (2 Seg) t) for two flows (section 4.3): by e in 25.6 ms.
-        let patched = Timely { min_rtt: 1e-6, slope: 2.0, ..of(Law::Patched, 2.0) };
+        let patched = Timely { min_rtt: 1e-6, slope: 2.0, ..of(TimelyModel::Patched, 2.0) };
         let gap = |until: f64| {
             let (a, b, _) = halves(&patched, (5.5e9, 4.5e9), until);
             a - b
@@ -300,15 +300,15 @@ mod tests {
     #[test]
     fn the_fixed_point_of_the_patch_and_the_many_of_timely() {
         // q* = q' + N delta q' / (beta C) with q' = C T_low, here less what is on the wire (equation 31).
-        let (queue, rate) = of(Law::Patched, 10.0).fixed_point().expect("one");
+        let (queue, rate) = of(TimelyModel::Patched, 10.0).fixed_point().expect("one");
         let reference = 1e10 * 50e-6 / 8.0;
         let expected = reference + 10.0 * 1e7 * reference / (0.008 * 1e10) - 1e10 * 4e-6 / 8.0;
         assert!((queue - expected).abs() < 1.0 && rate == 1e9, "{queue} {expected}");
         let still = [queue, rate, 0.0, rate, 0.0];
-        let change = of(Law::Patched, 10.0).change(&still, &|_| still);
+        let change = of(TimelyModel::Patched, 10.0).change(&still, &|_| still);
         assert!(change[0].abs() < 1.0 && change[1].abs() < 1e-3 * rate, "{change:?}");
         // TIMELY rests at any queue between the thresholds, with any rates that fill the link.
-        let gradient = of(Law::Gradient, 10.0);
+        let gradient = of(TimelyModel::Gradient, 10.0);
         let (low, high) = gradient.resting_queues().expect("many");
         assert!(low < high && gradient.exact().expect("none").is_none());
         for (part, queue) in [(0.3, 0.9 * low + 0.1 * high), (1.0, 0.5 * (low + high)), (1.9, 0.1 * low + 0.9 * high)] {
@@ -316,7 +316,7 @@ mod tests {
             let change = gradient.change(&still, &|_| still);
             assert!(change.iter().all(|change| change.abs() < 1e-3), "{change:?}");
         }
-        let beyond = of(Law::Patched, 100.0).fixed_point().expect_err("beyond t_high");
+        let beyond = of(TimelyModel::Patched, 100.0).fixed_point().expect_err("beyond t_high");
         assert!(beyond.to_string().contains("t_high"), "{beyond}");
     }
 
@@ -336,7 +336,7 @@ mod tests {
         ];
         let margin = |sources: f64, slope: f64| {
             // The frame that the paper adds to the delay, 0.8 us, and no propagation; tau* without its minimum.
-            let of = Timely { slope, delay: 0.8e-6, min_rtt: 20e-6, ..of(Law::Patched, sources) };
+            let of = Timely { slope, delay: 0.8e-6, min_rtt: 20e-6, ..of(TimelyModel::Patched, sources) };
             of.exact().expect("a fixed point").expect("a loop").phase_margin().0.to_degrees()
         };
         for (sources, degrees) in published {
@@ -349,7 +349,7 @@ mod tests {
     #[test]
     fn it_settles_where_the_margin_is_positive_and_swings_where_it_is_negative() {
         for (sources, settles) in [(10.0, true), (40.0, false)] {
-            let of = of(Law::Patched, sources);
+            let of = of(TimelyModel::Patched, sources);
             let exact = of.exact().expect("a fixed point").expect("a loop");
             assert_eq!(exact.is_stable(), settles, "{sources}");
             let (queue, rate) = of.fixed_point().expect("one");
@@ -368,7 +368,7 @@ mod tests {
     #[test]
     fn crossovers_of_a_loop_with_an_echo_have_a_gain_of_one_and_its_roots_solve_it() {
         for sources in [2.0, 10.0, 40.0] {
-            let of = of(Law::Patched, sources).exact().expect("a fixed point").expect("a loop");
+            let of = of(TimelyModel::Patched, sources).exact().expect("a fixed point").expect("a loop");
             let crossovers = of.crossovers();
             assert!(!crossovers.is_empty());
             for crossover in crossovers {
@@ -394,7 +394,7 @@ mod tests {
     #[test]
     fn what_makes_no_sense_is_refused_by_name() {
         for (name, value) in [("beta", 0.0), ("t_high", 1e-6), ("segment", 0.0), ("min_rate", 0.0), ("slope", -1.0)] {
-            let wrong = Timely::of_the_paper(Law::Patched).with(name, value).expect("a parameter");
+            let wrong = Timely::of_the_paper(TimelyModel::Patched).with(name, value).expect("a parameter");
             let error = wrong.validate().expect_err("wrong");
             assert!(matches!(error, Error::BadParameter { name: about, .. } if about == name), "{name}: {error}");
         }

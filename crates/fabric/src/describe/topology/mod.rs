@@ -11,16 +11,16 @@ mod catalogue;
 mod dragonfly;
 mod error;
 mod grid;
-mod homing;
 mod line;
+mod multi_homing;
 mod tree;
 
 pub use catalogue::{LinkInfo, ParameterInfo, TOPOLOGIES, TopologyInfo};
 pub use dragonfly::{dragonfly, dragonfly_is_balanced};
 pub use error::TopologyError;
 pub use grid::{mesh, torus};
-pub use homing::{host_links, planes, rails};
 pub use line::{chain, dumbbell, ring, single_switch, two_switches};
+pub use multi_homing::{host_links, planes, rails};
 pub use tree::{fat_tree, leaf_spine, tree};
 
 use crate::describe::graph::{Graph, LinkSpec, MAX_HOSTS, NodeId, Role};

@@ -4,7 +4,7 @@ pub(crate) mod deferred;
 pub(crate) mod delivery;
 pub(crate) mod feedback;
 pub(crate) mod flow;
-pub(crate) mod homing;
+pub(crate) mod multi_homing;
 pub(crate) mod receiving;
 pub(crate) mod reliable;
 pub(crate) mod ring;
@@ -13,7 +13,7 @@ pub(crate) mod source;
 pub(crate) mod timers;
 pub(crate) mod waiting;
 
-use self::homing::Homing;
+use self::multi_homing::Homing;
 use self::service::Service;
 use crate::describe::spec::MAX_CLASSES;
 use engine::IndexedHeap;

@@ -7,6 +7,7 @@ pub(crate) mod credit;
 pub(crate) mod egress;
 pub(crate) mod pause;
 pub(crate) mod receive;
+pub(crate) mod signal;
 pub(crate) mod transmit;
 
 use crate::machine::frame::{List, NIL, Pause};

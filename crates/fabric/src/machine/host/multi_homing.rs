@@ -7,7 +7,7 @@
 //! and is called by a port that has nothing else to send: so no link of the host is idle while the flow may use it.
 
 use crate::describe::graph::HostId;
-use crate::describe::homing::HOST_SALT;
+use crate::describe::multi_homing::HOST_SALT;
 use crate::describe::routing::pick;
 use crate::describe::workload::Via;
 use crate::machine::frame::{List, NIL};
