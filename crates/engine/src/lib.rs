@@ -2,7 +2,6 @@
 //!
 //! ```
 //! use std::ops::ControlFlow;
-//! use std::sync::atomic::AtomicBool;
 //! use tailback_engine::units::{Span, Time};
 //! use tailback_engine::{Context, Model, RunPlan, Shard, Wheel, run};
 //!
@@ -22,16 +21,8 @@
 //!
 //! let mut shard = Shard::new(Clock(0), 1, Wheel::covering(Span::from_micros(1)));
 //! shard.context.alarms.arm(0, Time::ZERO);
-//! let plan = RunPlan {
-//!     from: Time::ZERO,
-//!     until: Time::ZERO + Span::from_millis(1),
-//!     inspect_every: Span::from_micros(100),
-//!     lookahead: Span::ZERO,
-//!     threads: 1,
-//!     marks: &[],
-//!     interrupt: &AtomicBool::new(false),
-//! };
 //! let mut shards = [shard];
+//! let plan = RunPlan::until(Time::ZERO + Span::from_millis(1));
 //! let report = run(&mut shards, plan, |_| ControlFlow::Continue(()));
 //! assert_eq!((report.fired, shards[0].model.0), (1001, 1001));
 //! ```

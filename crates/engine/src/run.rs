@@ -102,6 +102,26 @@ pub struct RunPlan<'a> {
     pub interrupt: &'a AtomicBool,
 }
 
+impl RunPlan<'_> {
+    /// A run from zero on one thread, of a model with one shard, with an inspection every 100 us of simulated time and
+    /// nothing that interrupts it.
+    #[must_use]
+    pub fn until(until: Time) -> Self {
+        /// Nobody can set it.
+        static NEVER: AtomicBool = AtomicBool::new(false);
+        let inspect_every = Span::from_micros(100);
+        RunPlan {
+            from: Time::ZERO,
+            until,
+            inspect_every,
+            lookahead: Span::ZERO,
+            threads: 1,
+            marks: &[],
+            interrupt: &NEVER,
+        }
+    }
+}
+
 /// Why the model is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Look {

@@ -2,6 +2,22 @@
 //!
 //! Each kind of frame has its own queue, so that a flood of one kind does not displace the others. Frames are delivered
 //! in order of arrival. On other systems this crate is empty.
+//!
+//! ```no_run
+//! # #[cfg(target_os = "linux")]
+//! # fn main() -> std::io::Result<()> {
+//! use std::time::Duration;
+//! use tailback_interface::{Interface, Wanted, wait};
+//!
+//! // Waits for an LLDP frame, a minute at most, and prints its length.
+//! let mut interfaces = [Interface::open("eth0", &[Wanted::Lldp])?];
+//! wait(&interfaces, Duration::from_secs(60))?;
+//! interfaces[0].take(100, |frame| println!("{} octets", frame.len()))?;
+//! # Ok(())
+//! # }
+//! # #[cfg(not(target_os = "linux"))]
+//! # fn main() {}
+//! ```
 
 #![cfg(target_os = "linux")]
 

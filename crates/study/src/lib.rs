@@ -5,7 +5,6 @@
 //! [`FigureStudy`] does so for all cells of a figure and all readings of its paper.
 //!
 //! ```
-//! use std::sync::atomic::AtomicBool;
 //! use tailback_study::scenario::{Limits, NoFiles, load_str};
 //! use tailback_study::{Options, Verdict, execute};
 //!
@@ -34,9 +33,7 @@
 //!     tolerance = 0.05
 //! "#;
 //! let plan = load_str("incast.toml", text, &[], &NoFiles, Limits::default()).map_err(|errors| errors.render(false))?;
-//! let interrupt = AtomicBool::new(false);
-//! let options = Options { threads: 1, time_up: None, interrupt: &interrupt, record: None, capture: None };
-//! let execution = execute(&plan, &options, |_| {}).map_err(|error| error.to_string())?;
+//! let execution = execute(&plan, &Options::default(), |_| {}).map_err(|error| error.to_string())?;
 //! assert_eq!(execution.judgements[0].verdict, Verdict::Agrees);
 //! assert_eq!(execution.report.totals.dropped_frames, 0);
 //! # Ok::<(), String>(())

@@ -62,6 +62,15 @@ pub struct Options<'a> {
     pub capture: Option<&'a Capture>,
 }
 
+impl Default for Options<'_> {
+    /// One thread, nothing recorded or captured, and nothing that interrupts the run.
+    fn default() -> Self {
+        /// Nobody can set it.
+        static NEVER: AtomicBool = AtomicBool::new(false);
+        Options { threads: 1, interrupt: &NEVER, time_up: None, record: None, capture: None }
+    }
+}
+
 /// Returns the number of threads that this machine can run in parallel.
 #[must_use]
 pub fn cores() -> usize {
