@@ -92,7 +92,7 @@ impl Finder<'_, '_> {
             return Some(());
         }
         let help = "name a workload of kind \"collective\", or choose another metric";
-        gathered.refuse(node.place_of("of"), "this is no collective operation", help);
+        gathered.refuse(node.place_of("of"), "this is not a collective operation", help);
         None
     }
 

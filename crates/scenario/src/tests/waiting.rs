@@ -119,7 +119,7 @@ fn impossible_collectives_are_refused_at_their_key() {
     assert!(of("operation = \"all-to-all\"\nchunk = \"1KB\"").contains("direct passes nothing on in chunks"));
     let metric = "kind = \"greedy\"\nname = \"w\"\nfrom = \"h0\"\nto = \"h1\"\n[[expectations]]\nmetric = \
                   \"bus-bandwidth\"\nof = \"w\"\nop = \">\"\nvalue = \"1Gb/s\"";
-    assert!(problems(metric).contains("this is no collective operation"));
+    assert!(problems(metric).contains("this is not a collective operation"));
 }
 
 #[test]

@@ -78,7 +78,7 @@ impl Collectives {
                 return None;
             };
             if !members.contains(&rank) {
-                let message = format!("rank {rank} is no member of the group of node {}", node.id);
+                let message = format!("rank {rank} is not a member of the group of node {}", node.id);
                 work.refuse(place, message, "correct the file of groups, or leave it out");
                 return None;
             }

@@ -141,9 +141,9 @@ fn groups_are_those_of_the_traces_or_of_a_file() {
         errors.complaints().next().expect("a complaint").message
     };
     assert!(wrong(r#"{"a": [0, 2]}"#).contains("does not have the group"));
-    assert!(wrong(r#"{"a": [0, 1], "b": [1, 3]}"#).contains("no member"));
+    assert!(wrong(r#"{"a": [0, 1], "b": [1, 3]}"#).contains("not a member"));
     assert!(wrong(r#"{"a": [0, 1, 2], "b": [1, 3]}"#).contains("rank 1 has none"));
-    assert!(wrong(r#"{"a": [0, 9]}"#).contains("no list of ranks") && wrong("[]").contains("no file of groups"));
+    assert!(wrong(r#"{"a": [0, 9]}"#).contains("not a list of ranks") && wrong("[]").contains("not a valid file of groups"));
 }
 
 #[test]
@@ -183,5 +183,5 @@ fn mistakes_are_reported_by_file_and_message() {
     let found = complaint(with(&[bytes, trace(&other)], None, "ring"));
     assert!(found.0 == "t.0.et" && found.1 == 3 && found.2.contains("ends within a message"), "{found:?}");
     let found = complaint(with(&[vec![0, 3, 1, 2, 3], trace(&other)], None, "ring"));
-    assert!(found.2.contains("no node"), "{found:?}");
+    assert!(found.2.contains("not a valid node"), "{found:?}");
 }

@@ -152,7 +152,7 @@ pub(super) fn read(work: &mut Work, file: NamedBytes<'_>) -> Option<Vec<Placed>>
             Some(_) if first => {}
             Some(one) => match Node::decode(one) {
                 Ok(node) => nodes.push(node),
-                Err(error) => failed = Some((at, format!("this message is no node: {error}"))),
+                Err(error) => failed = Some((at, format!("this message is not a valid node: {error}"))),
             },
             None => failed = Some((at, "the file ends within a message".to_owned())),
         }
@@ -181,7 +181,7 @@ pub(super) fn groups(work: &mut Work, file: NamedText<'_>, ranks: u32) -> Option
     let help = "write {\"name\": [0, 1, 2], ...} with a list of ranks for each group";
     let parsed: Result<serde_json::Map<String, serde_json::Value>, _> = serde_json::from_str(file.text);
     let Ok(parsed) = parsed else {
-        work.refuse(place, "this is no file of groups", help);
+        work.refuse(place, "this is not a valid file of groups", help);
         return None;
     };
     let mut all = Vec::new();
@@ -193,7 +193,7 @@ pub(super) fn groups(work: &mut Work, file: NamedText<'_>, ranks: u32) -> Option
             list.iter().map(member).collect()
         });
         let Some(members) = members.filter(|members| !members.is_empty()) else {
-            work.refuse(place, "a group is no list of ranks of the traces", help);
+            work.refuse(place, "a group is not a list of ranks of the traces", help);
             return None;
         };
         all.push((name, members));

@@ -110,7 +110,7 @@ impl<'a> Reader<'a> {
                 What::Word("rank") => reader.rank(work)?,
                 _ => {
                     let help = "outside of a rank, write num_ranks N or rank N {";
-                    work.refuse(token.place, "this is no line of a GOAL schedule", help);
+                    work.refuse(token.place, "not a valid line of a GOAL schedule", help);
                     return None;
                 }
             }
@@ -139,7 +139,7 @@ impl<'a> Reader<'a> {
     /// A rank of a message: one of the schedule.
     fn peer(&mut self, work: &mut Work) -> Option<u32> {
         let ranks = self.ranks.0;
-        self.number(work, "this is no rank of the schedule", ranks).map(|rank| rank as u32)
+        self.number(work, "not a rank of the schedule", ranks).map(|rank| rank as u32)
     }
 
     /// One of some words.
@@ -181,7 +181,7 @@ impl<'a> Reader<'a> {
                 if token.what == What::Close {
                     break;
                 }
-                work.refuse(token.place, "this is no operation", "write calc, send, recv or a label");
+                work.refuse(token.place, "not a valid operation", "write calc, send, recv or a label");
                 return None;
             };
             if ["send", "recv", "calc"].contains(&word) {
@@ -259,7 +259,7 @@ impl<'a> Reader<'a> {
                 Kind::Receive { from, bytes, tag: self.tag(work)? }
             }
             _ => {
-                work.refuse(first.place, "this is no operation", "write calc, send or recv");
+                work.refuse(first.place, "not a valid operation", "write calc, send or recv");
                 return None;
             }
         };

@@ -175,15 +175,15 @@ fn mistakes_are_reported_with_line_and_remedy() {
     let is = |found: (usize, String), line: usize, part: &str| {
         assert!(found.0 == line && found.1.contains(part), "{found:?}");
     };
-    is(wrong("num_ranks 4", "ranks 4"), 1, "no line of a GOAL schedule");
+    is(wrong("num_ranks 4", "ranks 4"), 1, "not a valid line of a GOAL schedule");
     is(wrong("num_ranks 4", ""), 3, "not known yet");
-    is(wrong("to 1 tag 7", "to 4 tag 7"), 4, "no rank of the schedule");
+    is(wrong("to 1 tag 7", "to 4 tag 7"), 4, "not a rank of the schedule");
     is(wrong("1024b to 1", "1024 to 1"), 4, "does not continue");
     is(wrong("1024b to 1", "1024b from 1"), 4, "does not continue");
     is(wrong("tag 7\n", "tag 7 prio 3\n"), 4, "should end here");
     is(wrong("calc 100", "calc x"), 5, "nanoseconds");
     is(wrong("calc 100", "calc 99999999999999999"), 5, "too long");
-    is(wrong("calc 100", "compute 100"), 5, "no operation");
+    is(wrong("calc 100", "compute 100"), 5, "not a valid operation");
     is(wrong("l2 requires l1", "l2 requires l5"), 7, "no operation with this label");
     is(wrong("l3: send", "l1: send"), 6, "used twice");
     is(wrong("rank 2 {", "rank 2 {\nrecv 1b from 0 tag 3"), 20, "no rank sends");

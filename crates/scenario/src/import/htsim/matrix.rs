@@ -88,7 +88,7 @@ pub(super) fn read<'a>(work: &mut Work, source: u32, text: &'a str, micros: bool
             }
             _ => {
                 let help = "a line begins with Nodes, Connections, Triggers, trigger, failure or SOURCE->DESTINATION";
-                work.refuse(word.place, "this is no line of a connection matrix", help);
+                work.refuse(word.place, "not a valid line of a connection matrix", help);
             }
         }
         words.skip_line();
@@ -131,7 +131,7 @@ fn trigger(work: &mut Work, words: &mut Words<'_>, key: Word<'_>) -> Option<(u64
             "count" => times = count(work, words.on_line(), word, u64::MAX)?,
             _ => {
                 let help = "the keys are id, oneshot, multishot, barrier and count";
-                work.refuse(word.place, "this is no key of a trigger", help);
+                work.refuse(word.place, "not a key of a trigger", help);
                 return None;
             }
         }
@@ -146,7 +146,7 @@ fn trigger(work: &mut Work, words: &mut Words<'_>, key: Word<'_>) -> Option<(u64
 fn flow(work: &mut Work, words: &mut Words<'_>, ends: Word<'_>, micros: bool) -> Option<Flow> {
     let both = ends.text.split_once("->").map(|(a, b)| (a.parse::<u64>(), b.parse::<u64>()));
     let Some((Ok(source), Ok(destination))) = both else {
-        work.refuse(ends.place, "this is no connection", "write SOURCE->DESTINATION, such as 0->13");
+        work.refuse(ends.place, "not a valid connection", "write SOURCE->DESTINATION, such as 0->13");
         return None;
     };
     let (mut id, mut bytes, mut start) = (None, None, None);
@@ -166,7 +166,7 @@ fn flow(work: &mut Work, words: &mut Words<'_>, ends: Word<'_>, micros: bool) ->
                 let unit = if micros { 1e6 } else { 1.0 };
                 start = number(value.text).and_then(|number| span(number, unit));
                 if start.is_none() {
-                    work.refuse(value.place, "this is no start", "write a number that is not negative");
+                    work.refuse(value.place, "not a valid start", "write a number that is not negative");
                     return None;
                 }
             }
@@ -187,7 +187,7 @@ fn flow(work: &mut Work, words: &mut Words<'_>, ends: Word<'_>, micros: bool) ->
             }
             _ => {
                 let help = "the keys are id, start, size, prio, trigger, send_done_trigger and recv_done_trigger";
-                work.refuse(key.place, "this is no key of a connection", help);
+                work.refuse(key.place, "not a key of a connection", help);
                 return None;
             }
         }

@@ -196,13 +196,13 @@ fn mistakes_are_reported_with_file_line_and_remedy() {
     is(matrix("Connections 3", "Connections 4"), "a.cm", 2, "but the file has 3");
     is(matrix("0->13", "0->16"), "a.cm", 4, "beyond the 16");
     is(matrix("0->13", "0->0"), "a.cm", 4, "is its source");
-    is(matrix("0->13", "0->x"), "a.cm", 4, "no connection");
-    is(matrix("start 0", "begin 0"), "a.cm", 4, "no key");
-    is(matrix("start 0", "start soon"), "a.cm", 4, "no start");
+    is(matrix("0->13", "0->x"), "a.cm", 4, "not a valid connection");
+    is(matrix("start 0", "begin 0"), "a.cm", 4, "not a key");
+    is(matrix("start 0", "start soon"), "a.cm", 4, "not a valid start");
     is(matrix("start 0 ", ""), "a.cm", 4, "without a start");
     is(matrix("size 2000000", "size big"), "a.cm", 4, "without a size");
-    is(matrix("trigger id 1", "hello id 1"), "a.cm", 7, "no line");
-    is(matrix("trigger id 1 oneshot", "trigger id 1 twice"), "a.cm", 7, "no key of a trigger");
+    is(matrix("trigger id 1", "hello id 1"), "a.cm", 7, "not a valid line");
+    is(matrix("trigger id 1 oneshot", "trigger id 1 twice"), "a.cm", 7, "not a key of a trigger");
     is(matrix("trigger id 1 oneshot", "trigger oneshot"), "a.cm", 7, "without an id");
     let topology = |from: &str, to: &str| wrong(MATRIX, Some(&TOPOLOGY.replacen(from, to, 1)));
     is(topology("Podsize 32\n", ""), "a.topo", 16, "no Podsize");

@@ -173,7 +173,7 @@ impl<'d> Row<'d> {
         let number = self.number(work, field)?;
         let bytes = u64::try_from(number).ok().filter(|bytes| *bytes <= crate::keys::buffers::LARGEST_BUFFER);
         if bytes.is_none() {
-            let message = format!("{} has `{field}` = {number}, which is no size of a buffer", self.name());
+            let message = format!("{} has `{field}` = {number}, which is not a valid buffer size", self.name());
             work.refuse(self.place(field), message, "give 0 to 2 GB");
         }
         bytes

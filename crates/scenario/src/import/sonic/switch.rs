@@ -334,7 +334,8 @@ fn lengths(work: &mut Work, database: &Database<'_>, switch: &mut Switch) {
         for (port, text) in row.texts() {
             let metres = text.trim().strip_suffix('m').and_then(|digits| digits.trim().parse::<u64>().ok());
             let Some(metres) = metres.filter(|metres| *metres <= 100_000) else {
-                let message = format!("{} has \"{}\" for {port}, which is no length", row.name(), short(&text));
+                let message =
+                    format!("{} has \"{}\" for {port}, which is not a valid length", row.name(), short(&text));
                 work.refuse(row.place(port), message, "give metres, such as \"40m\"");
                 continue;
             };
