@@ -100,7 +100,7 @@ impl Simulation {
             (number("marked_frames", "frames", "delivered frames that were marked"), {
                 numbers(&|flow| Some(flow.marked_frames))
             }),
-            (number("retransmitted_frames", "frames", "frames sent again"), {
+            (number("retransmitted_frames", "frames", "frames retransmitted"), {
                 numbers(&|flow| Some(flow.retransmitted_frames))
             }),
             (number("timeouts", "", "timeouts of its source"), numbers(&|flow| Some(flow.timeouts))),

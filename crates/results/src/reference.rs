@@ -11,7 +11,7 @@ pub fn reference() -> String {
          The directory of a run holds `manifest.json` (plan with the source of every value, seed, hashes of the input \
          files, fingerprint, outcome, wall time, SHA-256 of every table, and in its second line that of its own other \
          lines), `network.json` (nodes with roles, layers and buffer sizes; the path of every flow and its max-min fair \
-         share among the flows active with it; failed cables) and one Parquet file per table. Each file has the unit and \
+         share among the flows active with it; failed links) and one Parquet file per table. Each file has the unit and \
          meaning of its columns too, as metadata of the file and of the Arrow fields.\n\n\
          ```python\nimport pandas\nflows = pandas.read_parquet(\"results/incast/flows.parquet\")\n```\n",
     );
@@ -19,7 +19,8 @@ pub fn reference() -> String {
         let _ =
             write!(text, "\n## {}\n\n{}\n\n| column | unit | meaning |\n|---|---|---|\n", table.name, table.meaning);
         for column in table.columns {
-            let empty = if column.nullable { "; may be empty" } else { "" };
+            let stated = column.meaning.to_lowercase().contains("empty");
+            let empty = if column.nullable && !stated { "; may be empty" } else { "" };
             let _ = writeln!(text, "| `{}` | {} | {}{empty} |", column.name, column.unit.symbol(), column.meaning);
         }
     }
@@ -44,7 +45,7 @@ mod tests {
         }
     }
 
-    /// Run with UPDATE_DOCS=1 to write the page again.
+    /// Run with UPDATE_DOCS=1 to update the page.
     #[test]
     fn the_page_is_up_to_date() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/results.md");
@@ -53,6 +54,9 @@ mod tests {
             std::fs::write(path, &text).unwrap();
         }
         let found = std::fs::read_to_string(path).unwrap_or_default();
-        assert!(found == text, "docs/results.md has drifted: UPDATE_DOCS=1 cargo test -p tailback writes it again");
+        assert!(
+            found == text,
+            "docs/results.md has drifted: UPDATE_DOCS=1 cargo test -p tailback-results --lib updates it"
+        );
     }
 }

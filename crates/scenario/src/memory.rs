@@ -61,7 +61,7 @@ impl Need {
     /// Returns the requirements of a network with that number of nodes, cables and forwarding table entries.
     #[must_use]
     pub fn network(nodes: u64, cables: u64, routes: u64) -> Need {
-        Need::default().and(nodes, "nodes", NODE).and(cables, "cables", CABLE).and(routes, "forwarding entries", ROUTE)
+        Need::default().and(nodes, "nodes", NODE).and(cables, "links", CABLE).and(routes, "forwarding entries", ROUTE)
     }
 
     /// Adds further forwarding tables.

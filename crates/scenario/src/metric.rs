@@ -14,7 +14,7 @@ pub enum Metric {
     RawThroughput,
     /// Throughput of a flow without frames that its destination discarded.
     Goodput,
-    /// Frames of a flow that its source sent again.
+    /// Frames of a flow that its source retransmitted.
     RetransmittedFrames,
     /// Retransmission timers of a flow that expired.
     Timeouts,

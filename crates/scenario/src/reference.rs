@@ -55,13 +55,15 @@ impl Page {
         let _ = writeln!(self.text, "\n{} {title}\n", "#".repeat(depth.min(5)));
         let mut body = String::new();
         describe(&mut body, section);
-        if let Some((_, twin)) = self.known.iter().find(|(known, _)| *known == body) {
-            let _ = writeln!(self.text, "{}\n\nThe keys are those of [{twin}](#{}).", section.about, anchor(twin));
-            return;
-        }
         let _ = writeln!(self.text, "{}\n", section.about);
-        if let Some((_, example)) = self.examples.iter().copied().flatten().find(|(place, _)| *place == path) {
+        let example = self.examples.iter().copied().flatten().find(|(place, _)| *place == path);
+        let twin = self.known.iter().find(|(known, _)| includes(known, &body));
+        if let Some((_, example)) = example.filter(|_| depth <= 3 || twin.is_none_or(|(known, _)| *known != body)) {
             let _ = writeln!(self.text, "```toml\n{example}\n```\n");
+        }
+        if let Some((_, twin)) = twin {
+            let _ = writeln!(self.text, "The keys are those of [{twin}](#{}).", anchor(twin));
+            return;
         }
         self.text.push_str(&body);
         self.known.push((body, title.to_owned()));
@@ -74,6 +76,11 @@ impl Page {
             }
         }
     }
+}
+
+/// Whether one description has every line of another: the second section has no key that the first one lacks.
+fn includes(known: &str, body: &str) -> bool {
+    body.lines().all(|line| known.lines().any(|other| other == line))
 }
 
 /// Writes the keys of a section: a table, tables for conditions shared by many keys, and the choices.
@@ -97,10 +104,19 @@ fn describe(page: &mut String, section: &Section) {
     choices(page, section);
 }
 
+/// Writes a table of keys. Readings of the same key are next to each other, and a meaning that they share is there once.
 fn table<'a>(page: &mut String, rows: impl Iterator<Item = (&'a Key, String)>) {
+    let mut sorted: Vec<(&Key, String)> = Vec::new();
+    for row in rows {
+        let end = sorted.iter().rposition(|(key, _)| key.name == row.0.name).map_or(sorted.len(), |last| last + 1);
+        sorted.insert(end, row);
+    }
     let _ = writeln!(page, "| key | kind | default | meaning |\n|---|---|---|---|");
-    for (key, condition) in rows {
-        let meaning = escape(&format!("{}{condition}", key.meaning));
+    let mut last = ("", "");
+    for (key, condition) in sorted {
+        let meaning = if last == (key.name, key.meaning) { "As above." } else { key.meaning };
+        last = (key.name, key.meaning);
+        let meaning = escape(&format!("{meaning}{condition}"));
         let _ = writeln!(page, "| `{}` | {} | {} | {meaning} |", key.name, key.word(), default(key));
     }
 }
@@ -120,8 +136,11 @@ fn choices(page: &mut String, section: &Section) {
             _ => "",
         };
         let alike = readings.iter().all(|other| values(other) == Some(choices));
-        let when =
-            if alike { String::new() } else { condition(key, section).replace(" Only with", " with").replace('.', "") };
+        let when = if alike {
+            String::new()
+        } else {
+            condition(key, section).replace(" Only with", " with").replace(" Not with", " not with").replace('.', "")
+        };
         let _ = writeln!(page, "\n`{}`{when} is {or}one of:\n", key.name);
         for (name, meaning) in choices {
             let _ = writeln!(page, "- `\"{name}\"`: {meaning}");
@@ -150,19 +169,25 @@ fn join(path: &str, name: &str) -> String {
 /// Describes when a key applies or, if shorter, when it does not.
 fn condition(key: &Key, section: &Section) -> String {
     let list = |values: Vec<&String>| values.iter().map(|value| format!("`{value}`")).collect::<Vec<_>>().join(", ");
-    let mut text = String::new();
+    let (mut only, mut not) = (Vec::new(), Vec::new());
     for condition in &key.only {
-        let always = |other: &&Key| !matches!(other.default, Default::Absent(_)) && other.name == condition.key;
-        let all = section.keys.iter().find(always).and_then(values).into_iter().flatten();
-        let others: Vec<&String> = all.map(|(name, _)| name).filter(|name| !condition.values.contains(name)).collect();
-        let (word, values) = if !others.is_empty() && 2 * others.len() < condition.values.len() {
-            ("Not", others)
+        let choices = section.keys.iter().filter(|other| other.name == condition.key && values(other).is_some());
+        let always = choices.clone().any(|choice| !matches!(choice.default, Default::Absent(_)));
+        let all = choices.filter_map(values).flatten().map(|(name, _)| name);
+        let mut others: Vec<&String> = all.filter(|name| !condition.values.contains(name)).collect();
+        others.dedup();
+        // A key that may also be a time has more values than its choices.
+        let listed = |other: &Key| other.name == condition.key && matches!(other.kind, Kind::Choice(_));
+        if others.is_empty() && section.keys.iter().any(listed) {
+            only.extend((!always).then(|| format!("`{}`", condition.key)));
+        } else if always && !others.is_empty() && others.len() < condition.values.len() {
+            not.push(format!(" Not with `{}` = {}.", condition.key, list(others)));
         } else {
-            ("Only", condition.values.iter().collect())
-        };
-        let _ = write!(text, " {word} with `{}` = {}.", condition.key, list(values));
+            only.push(format!("`{}` = {}", condition.key, list(condition.values.iter().collect())));
+        }
     }
-    text
+    let only = if only.is_empty() { String::new() } else { format!(" Only with {}.", only.join(" and ")) };
+    only + &not.concat()
 }
 
 fn default(key: &Key) -> String {

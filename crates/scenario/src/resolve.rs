@@ -220,7 +220,10 @@ fn idle<'k>(scope: &Scope<'_>, key: &Key, readings: impl Iterator<Item = &'k Key
     }
     let remedy = |(key, values): (&str, Vec<&str>)| {
         let values: Vec<String> = values.into_iter().map(|value| format!("\"{value}\"")).collect();
-        format!("{key} = {}", values.join(" or "))
+        match values.len() {
+            0..=2 => format!("{key} = {}", values.join(" or ")),
+            _ => format!("one of {key} = {}", values.join(", ")),
+        }
     };
     let remedies: Vec<String> = remedies.into_iter().map(remedy).collect();
     Problem::new(place, reason, format!("remove it, or choose {}", remedies.join(", ")))

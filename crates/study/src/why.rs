@@ -97,7 +97,7 @@ pub struct FlowAnswer {
     pub rates: Option<(f64, f64)>,
     /// Part of the loss to roots that it does not use.
     pub victim_share: f64,
-    /// Frames that were lost and not sent again, and frames made.
+    /// Frames that were lost and not retransmitted, and frames made.
     pub lost_frames: (u64, u64),
     /// The causes, the longest first.
     pub causes: Vec<CauseAnswer>,
@@ -385,7 +385,7 @@ impl FlowAnswer {
         };
         let lost = match self.lost_frames {
             (0, _) => lost,
-            (frames, made) => format!("{lost}; {frames} of {made} frames dropped or lost and not sent again"),
+            (frames, made) => format!("{lost}; {frames} of {made} frames dropped or lost and not retransmitted"),
         };
         if self.waits_little() {
             let place =
@@ -479,7 +479,7 @@ impl CauseAnswer {
             ("signals", _) => format!("to pause and credit frames at {link}"),
             ("rate", _) => format!("to its rate limit{}", told("set by")),
             ("window", _) => format!("to its window{}", told("set by")),
-            ("retransmission", _) => "to frames sent again".to_owned(),
+            ("retransmission", _) => "to retransmissions".to_owned(),
             ("recovery", _) => format!("to waiting for acknowledgements and timeouts{}", told("after losses at")),
             ("delivery", _) => format!("to frames that have not arrived{}", told("after losses at")),
             (other, _) => format!("to {other}"),
@@ -546,7 +546,7 @@ mod tests {
         let lost = "victim: 8.23 of 9.87 Gb/s lost";
         assert_eq!(answer.sentence(), format!("{lost}, but not at its source: its frames wait in the network"));
         answer.lost_frames.0 = 83;
-        assert_eq!(answer.sentence(), format!("{lost}; 83 of 100 frames dropped or lost and not sent again"));
+        assert_eq!(answer.sentence(), format!("{lost}; 83 of 100 frames dropped or lost and not retransmitted"));
         answer.rates = Some((9.868e9, 9.86e9));
         answer.lost_frames.0 = 0;
         assert_eq!(answer.sentence(), "victim: not slowed; it gets its fair share of 9.87 Gb/s");

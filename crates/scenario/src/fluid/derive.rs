@@ -261,7 +261,7 @@ impl Maker<'_> {
             let (cables, frames, switches) = (mean(|l| l.cables), mean(|l| l.frames), mean(|l| l.switches));
             let reply = if replies(model) { "reply" } else { "notice" };
             let from = format!(
-                "cables {}, transmission of frame and {reply} {}, switches {}",
+                "links {}, transmission of frame and {reply} {}, switches {}",
                 micros(cables),
                 micros(frames),
                 micros(switches)
@@ -448,7 +448,7 @@ impl Maker<'_> {
             switch.flow_control != FlowControl::None && spec.classes[usize::from(self.bottleneck.class)].lossless
         });
         say(holds, "flow control, which pauses sources before the buffers are full".into());
-        say(!spec.faults.is_empty() || !spec.route_changes.is_empty(), "cable failures and route changes".into());
+        say(!spec.faults.is_empty() || !spec.route_changes.is_empty(), "link failures and route changes".into());
         if model == "dcqcn" {
             say(true, "hyper increase".into());
             say(point.text("at") == "enqueue", "the age of marks: they tell of the queue that a frame joined".into());

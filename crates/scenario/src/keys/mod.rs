@@ -78,7 +78,7 @@ fn keys() -> Vec<Key> {
         key(
             "recovery",
             table(traffic::recovery()),
-            Default::Nested("our choice: nothing is sent again"),
+            Default::Nested("our choice: nothing is retransmitted"),
             "Loss recovery of every flow whose workload does not set its own: a table, or a name for its defaults.",
         )
         .by_name(),

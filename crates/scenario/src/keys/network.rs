@@ -42,7 +42,8 @@ pub(super) fn network() -> Section {
             "addresses",
             Kind::choice(&[
                 ("host", "a host has one address, and frames arrive by the nearest of its links"),
-                ("port", "every port has one, and what leaves by port i arrives at port i of a host with as many"),
+                ("port", "every port has its own address; frames sent from port i arrive at port i of the destination, if it has \
+                 that port"),
             ]),
             Default::Absent("port with rails, else host"),
             "What an address names if hosts have several links.",
@@ -177,7 +178,7 @@ pub(super) fn network() -> Section {
             "trees",
             Kind::Count(1, 16),
             Default::Value("16", "RFC 6329: the sixteen standard algorithms, 00-80-C2-01 and so on"),
-            "Number of equal-cost trees: the first so many of the sixteen standard ones.",
+            "Number of equal-cost trees, from the first of the sixteen standard ones.",
         )
         .only("routing", &["spb"]),
         key(
@@ -291,7 +292,7 @@ fn parameters() -> Vec<Key> {
             keys.push(Key {
                 name: parameter.name,
                 kind: if list { Kind::Counts(1, 1 << 20) } else { Kind::Count(0, 1 << 20) },
-                default: Default::Value(parameter.default, "our choice"),
+                default: Default::Value(parameter.default, "our choice: runs in seconds"),
                 // The table is made once and kept.
                 meaning: meaning.leak(),
                 only: vec![Condition { key: "topology", values: vec![written(topology.name)] }],
@@ -328,7 +329,7 @@ fn link() -> Section {
 
 fn partial_link() -> Section {
     Section {
-        about: "Cables between switches. Missing keys default to those of link.",
+        about: "Links between switches. Missing keys default to those of link.",
         keys: partial_link_keys("as in link"),
     }
 }
@@ -371,7 +372,7 @@ fn cables() -> Section {
         "Link metric for spanning trees and shortest path bridging: one value, or one per end. The larger one \
          counts.",
     ));
-    Section { about: "Cables that differ from the rest.", keys }
+    Section { about: "Links that differ from the rest.", keys }
 }
 
 fn nodes() -> Section {
@@ -533,7 +534,7 @@ fn reroutes() -> Section {
                 "avoid",
                 Kind::Pairs,
                 Default::Absent("all links are used"),
-                "Cables that the new paths avoid, each given by its two nodes.",
+                "Links that the new paths avoid, each given by its two nodes.",
             ),
             key(
                 "routes",

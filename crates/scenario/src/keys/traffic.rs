@@ -39,7 +39,7 @@ pub(super) fn recovery() -> Section {
         "The recovery.",
     )];
     keys.extend(parameters::keys(&tables));
-    Section { about: "How lost frames are detected and sent again, with its parameters.", keys }
+    Section { about: "How lost frames are detected and retransmitted, with its parameters.", keys }
 }
 
 pub(super) fn workloads() -> Section {

@@ -41,7 +41,7 @@ pub(crate) fn network(gathered: &mut Gathered<'_>, root: &Node, limits: &Limits)
     let hosts = graph.nodes.iter().filter(|node| node.role == Role::Host).count();
     let sizes = [
         ("nodes", graph.nodes.len() as u64, limits.nodes),
-        ("cables", graph.cables.len() as u64, limits.cables),
+        ("links", graph.cables.len() as u64, limits.cables),
         ("routes", hosts as u64 * (graph.nodes.len() - hosts) as u64, limits.routes),
     ];
     let mut fits = true;

@@ -269,7 +269,7 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::Flows,
         Unit::Count,
         Usual::WholeRun,
-        "frames that the source of a flow sent again, each time; a count",
+        "frames that the source of a flow retransmitted, each time; a count",
     ),
     row(
         "timeouts",

@@ -45,7 +45,7 @@ fn go_back_n_is_a_reliable_connection_of_rocev2() {
     let (names, packets, bytes) = captured(&scenario("buffers = { capacity = \"8KB\" }", workload), "roce", 1);
     let sent = roce(&names, &packets, "h1->sw0");
     let twenty = 20;
-    assert!(sent.len() > twenty, "some frames are sent again: {}", sent.len());
+    assert!(sent.len() > twenty, "some frames are retransmitted: {}", sent.len());
     for (length, packet, payload) in &sent {
         let number = packet.transport.sequence;
         let code = match number {
@@ -70,7 +70,7 @@ fn go_back_n_is_a_reliable_connection_of_rocev2() {
     assert!(!naks.is_empty());
     for (_, nak, _) in naks {
         let missing = nak.transport.sequence;
-        assert!(sent.iter().filter(|it| it.1.transport.sequence == missing).count() > 1, "{missing} is sent again");
+        assert!(sent.iter().filter(|it| it.1.transport.sequence == missing).count() > 1, "{missing} is retransmitted");
     }
     // The last one names the last frame and completes the message.
     let last = replies.last().expect("there are replies").1;

@@ -351,9 +351,9 @@ fn recovery_is_seen_frame_by_frame() {
         parsed.filter(|header| header.kind == kind && header.flow == flow).collect()
     };
     let sent = seen("h1->sw0", 1, tailback::Kind::Data);
-    assert!(sent.len() > 20, "some of the twenty frames are sent again: {}", sent.len());
+    assert!(sent.len() > 20, "some of the twenty frames are retransmitted: {}", sent.len());
     assert!((0..20).all(|number| sent.iter().any(|header| header.sequence == number)));
-    assert!(sent.iter().all(|header| header.last == (header.sequence == 19)), "also when it is sent again");
+    assert!(sent.iter().all(|header| header.last == (header.sequence == 19)), "also when it is retransmitted");
     // The numbers go back where a NAK, or the timer, says so.
     let naks = seen("sw0->h1", 1, tailback::Kind::NegativeAcknowledgement);
     assert!(!naks.is_empty());

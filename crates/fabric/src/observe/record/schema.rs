@@ -161,7 +161,7 @@ pub const FLOWS: Table = Table {
         maybe(integer("stop", Unit::Picoseconds, "time at which the source stops; empty if not set")),
         maybe(integer("size", Unit::Bytes, "bytes to send; empty if unlimited")),
         integer("made_frames", Unit::Frames, "frames that the source generated"),
-        integer("retransmitted_frames", Unit::Frames, "frames that the source sent again, each time"),
+        integer("retransmitted_frames", Unit::Frames, "frames that the source retransmitted, each time"),
         integer("timeouts", Unit::None, "retransmission timers that expired"),
         integer("lost_frames", Unit::Frames, "frames dropped or lost and not retransmitted"),
         integer("frames", Unit::Frames, "frames that the destination consumed, each counted once"),
@@ -532,7 +532,7 @@ pub const CAUSES: Table = Table {
             "path (its frames are sent and propagate), contention (a frame of another flow is on the wire it waits for), \
              blocking (the link it waits for is paused or lacks credits), head-of-line (a frame before it in its switch \
              waits for another output), crossbar (other waits inside a switch), signals (a PAUSE, PFC or credit frame is on \
-             the wire), link-down, rate or window (its congestion control), retransmission (a frame is sent again), \
+             the wire), link-down, rate or window (its congestion control), retransmission (a copy is on the wire), \
              recovery (the source waits for acknowledgements or a timeout), application (nothing to send), receiver (its \
              destination consumes slowly) or delivery (all is sent, and frames are missing)",
         ),

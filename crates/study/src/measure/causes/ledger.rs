@@ -57,7 +57,7 @@ pub(crate) enum Cause {
     Rate,
     /// Its window.
     Window,
-    /// A frame is sent again.
+    /// A frame is retransmitted.
     Retransmission,
     /// The source waits for acknowledgements or a timeout.
     Recovery,

@@ -133,7 +133,7 @@ impl Map {
 }
 
 /// Returns the flows of which any data frame may be the one that completes them. All others complete with their last
-/// frame, because their frames neither overtake each other nor are sent again.
+/// frame, because their frames neither overtake each other nor are retransmitted.
 pub(crate) fn followed(spec: &NetworkSpec) -> Selection {
     let in_order = spec.multipath == Multipath::FlowHash
         && spec.route_changes.is_empty()

@@ -315,7 +315,7 @@ fn a_bystander_loses_its_time_to_the_slow_receiver() {
     let run = run(file("slow-receiver"));
     run.assert_conserved();
     let root = run.port("sw1 -> h4");
-    let (bystander, sick) = (run.of("bystander"), run.of("to-the-sick"));
+    let (bystander, sick) = (run.of("bystander"), run.of("to-slow-host"));
     let blocked = bystander.share(|key| matches!(key.cause, Cause::Blocking(_)));
     let charged = |key: &super::ledger::Key| key.cause == Cause::Blocking(Root::Receiver) && key.port == root;
     let at_root = bystander.share(|key| charged(key) && key.by == sick.flow);
