@@ -6,7 +6,7 @@
 //! |---|---|
 //! | `8 (L_R + 20)` | the receiver has just begun a frame of its own, and the PFC frame waits behind it |
 //! | `672` | the PFC frame itself: 64 bytes and 20 of preamble and gap |
-//! | `2 * cable` | the PFC frame travels to the sender, and the sender's last bits travel back |
+//! | `2 * propagation` | the PFC frame travels to the sender, and the sender's last bits travel back |
 //! | `2 * interface` | both pass through the physical layers at both ends |
 //! | `header` | cut-through ends accept a frame one header delay after its first bit, however short it is; the standard has no such term |
 //! | `response` | the sender's time to act on the PFC frame (the standard's higher layer delay) |
@@ -290,7 +290,7 @@ impl fmt::Display for Breakdown {
         let terms = [
             (self.reverse_frame, "frame in transmission to the sender"),
             (self.pause_frame, "PFC frame"),
-            (self.cable, "cable, round trip"),
+            (self.cable, "propagation, round trip"),
             (self.interfaces, "interfaces at both ends"),
             (self.header, "headers, cutting through"),
             (self.response, "sender's response"),
@@ -340,7 +340,7 @@ mod tests {
         assert_eq!(terms.pause_frame, Bits(672));
         assert_eq!(
             terms.to_string(),
-            "12,304 (frame in transmission to the sender) + 672 (PFC frame) + 10,000 (cable, round trip) + \
+            "12,304 (frame in transmission to the sender) + 672 (PFC frame) + 10,000 (propagation, round trip) + \
              37,888 (interfaces at both ends) + 6144 (sender's response) + 12,304 (sender's last frame) = 79,312 bits = \
              9914 B, plus 1517 B of overshoot"
         );

@@ -78,13 +78,19 @@ struct Port<'a> {
 }
 
 impl Port<'_> {
-    fn describe(&self) -> String {
+    /// The ports by an example.
+    fn place(&self) -> String {
         let others = match self.cables.ports {
             0 | 1 => String::new(),
             2 => " and 1 more port".into(),
             ports => format!(" and {} more ports", ports - 1),
         };
-        format!("at {}{others} ({}, latency {})", self.example, self.rate, self.latency)
+        format!("at {}{others}", self.example)
+    }
+
+    /// The same with their link.
+    fn describe(&self) -> String {
+        format!("{} ({}, latency {})", self.place(), self.rate, self.latency)
     }
 }
 
@@ -235,7 +241,8 @@ fn room_of_class(
             (room, format!("capacity {} - xoff {} = {room}", buffer.capacity, buffer.xoff))
         };
         let subject = format!("{} class {}", receiver.section, spec.name);
-        let place = port.describe();
+        let place = port.place();
+        let sum = |terms: &Breakdown| format!("{words}; at {}, latency {}: {terms}", port.rate, port.latency);
         if port.cables.errors && have >= needed {
             let room = Room { needed, have, buffer, shared: receiver.shared, frame };
             lost_stop(&subject, &place, pause, &room, findings);
@@ -248,21 +255,17 @@ fn room_of_class(
                 }
                 (false, None) => format!("set capacity = \"{}\"", terms.buffer_for(buffer.xoff)),
             };
-            let message = format!("may lose frames: {words} of headroom, but {needed} can arrive after XOFF {place}");
-            findings.add_computed(Finding { severity: Severity::Error, subject, message, remedy }, terms);
+            let message = format!("may lose frames: {have} of headroom, but {needed} can arrive after XOFF {place}");
+            findings.add_computed(Finding { severity: Severity::Error, subject, message, remedy }, sum(&terms));
         } else {
             let hardware = hardware(plan, port, response, frame);
-            let (wanted, link) = (hardware.above_threshold(), "with the delays that IEEE 802.1Qbb and 802.3 allow");
-            let remedy = String::new();
-            if have >= wanted {
-                let message = format!("enough headroom: {words}, up to {wanted} needed by hardware {link} {place}");
-                findings.add_computed(Finding { severity: Severity::Note, subject, message, remedy }, hardware);
+            let (wanted, remedy) = (hardware.above_threshold(), String::new());
+            let message = if have >= wanted {
+                format!("enough headroom: {have}; hardware may need {wanted} {place}")
             } else {
-                let message = format!(
-                    "enough headroom here: {words}, {needed} needed {place}; hardware {link} needs up to {wanted}"
-                );
-                findings.add_computed(Finding { severity: Severity::Note, subject, message, remedy }, hardware);
-            }
+                format!("enough headroom for this run: {have}, {needed} needed; hardware may need {wanted} {place}")
+            };
+            findings.add_computed(Finding { severity: Severity::Note, subject, message, remedy }, sum(&hardware));
         }
     }
 }

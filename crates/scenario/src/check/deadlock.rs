@@ -198,15 +198,20 @@ fn survey(plan: &Plan, findings: &mut Findings) {
     if survey.trunks == 0 || survey.pairs == 0 {
         return;
     }
-    let mut message = format!(
-        "{} of {} links between switches are in use; paths have {:.3} hops between switches on average, {:.3} times \
-         the shortest path (worst pair: {:.3} times)",
-        survey.used,
-        survey.trunks,
-        survey.hops,
-        if survey.shortest > 0.0 { survey.hops / survey.shortest } else { 1.0 },
-        survey.stretch
-    );
+    let number = |value: f64| ((value * 100.0).round() / 100.0).to_string();
+    let hops = number(survey.hops);
+    let plural = if hops == "1" { "hop" } else { "hops" };
+    let lengths = if survey.stretch <= 1.0 {
+        format!("all paths are shortest; {hops} {plural} between switches on average")
+    } else {
+        let mean = if survey.shortest > 0.0 { survey.hops / survey.shortest } else { 1.0 };
+        format!(
+            "paths have {hops} {plural} between switches on average, {} times the shortest, and {} times at worst",
+            number(mean),
+            number(survey.stretch)
+        )
+    };
+    let mut message = format!("{} of {} links between switches are in use; {lengths}", survey.used, survey.trunks);
     if survey.trees > 0 {
         message.push_str(&format!("; trees: {}", survey.trees));
     }

@@ -44,7 +44,7 @@ pub struct Finding {
     pub severity: Severity,
     /// Subject: a port, a workload, a class.
     pub subject: String,
-    /// The problem.
+    /// The problem; after a line break, the calculation that it follows from.
     pub message: String,
     /// The remedy; may be empty.
     pub remedy: String,
@@ -71,9 +71,9 @@ impl Findings {
         let mut complete = |(mut finding, calculation): (Finding, Option<String>)| {
             if let Some(calculation) = calculation {
                 match shown.get(&calculation) {
-                    Some(first) => finding.message.push_str(&format!(": same calculation as for {first}")),
+                    Some(first) => finding.message.push_str(&format!("\n    same calculation as for {first}")),
                     None => {
-                        finding.message.push_str(&format!(": {calculation}"));
+                        finding.message.push_str(&format!("\n    {calculation}"));
                         shown.insert(calculation, finding.subject.clone());
                     }
                 }

@@ -44,7 +44,7 @@ pub(super) fn check(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
                 &*subject,
                 format!(
                     "its retransmission timer expires after {timeout}, but a frame and its acknowledgement take \
-                     {round_trip} even without other traffic: every frame is sent again"
+                     {round_trip} even without other traffic: every frame is retransmitted"
                 ),
                 format!("raise the timeout above {round_trip}, with a margin for queues"),
             );

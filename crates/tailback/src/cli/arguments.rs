@@ -77,7 +77,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// Whether it speaks with others on an interface, of whom it has to take its leave.
+    /// Whether it communicates with peers on an interface, which it notifies when it ends.
     pub fn is_live(&self) -> bool {
         match self {
             Command::Dcbx(it) => it.interface.is_some(),
@@ -102,7 +102,7 @@ pub struct Scenario {
 pub struct Run {
     #[command(flatten)]
     pub scenario: Scenario,
-    /// Most threads to use [default: all cores, or fewer if the network is small]; results do not depend on it
+    /// Maximum number of threads [default: all cores, or fewer if the network is small]; results do not depend on it
     #[arg(long)]
     pub threads: Option<usize>,
     /// Run one of the scenario's variants [default: the scenario as it stands]
@@ -112,7 +112,7 @@ pub struct Run {
     #[arg(long, allow_negative_numbers = true)]
     pub seed: Option<u64>,
     /// Results directory [default: results/NAME, or the next free NAME-2, NAME-3, ...]
-    #[arg(long)]
+    #[arg(long, short)]
     pub out: Option<PathBuf>,
     /// Replace the results at --out when the new ones are complete; your own files there are kept
     #[arg(long)]
@@ -309,12 +309,12 @@ pub struct Compare {
     #[arg(long, value_name = "PATH=A,B,...")]
     pub vary: Option<String>,
     /// Directory for the results and the plot [default: results/NAME-compared, or the next free name]
-    #[arg(long)]
+    #[arg(long, short)]
     pub out: Option<PathBuf>,
     /// Replace older results there; your own files are kept
     #[arg(long)]
     pub overwrite: bool,
-    /// Most threads to use [default: all cores, or fewer if the network is small]
+    /// Maximum number of threads [default: all cores, or fewer if the network is small]
     #[arg(long)]
     pub threads: Option<usize>,
     /// Also write report.html to that directory
@@ -339,12 +339,12 @@ pub struct Sweep {
     #[arg(long)]
     pub replications: Option<u32>,
     /// Directory of the sweep; an unfinished sweep there is resumed [default: results/NAME-sweep]
-    #[arg(long)]
+    #[arg(long, short)]
     pub out: Option<PathBuf>,
     /// Runs at a time [default: all cores; with --slurm, 1 in each task]
     #[arg(long)]
     pub threads: Option<usize>,
-    /// Make only every N-th run, from the I-th on, and no table: one task of a batch system
+    /// Execute only runs I, I+N, I+2N, ..., and write no table (for one task of a batch job)
     #[arg(long, value_name = "I/N", conflicts_with_all = ["report", "json", "slurm"])]
     pub part: Option<study::Part>,
     #[command(flatten)]
@@ -362,7 +362,7 @@ pub struct Sweep {
 /// Runs on a cluster.
 #[derive(Args, Clone, Debug)]
 pub struct Slurm {
-    /// Make the runs on a cluster: submit a Slurm array job, wait for it, and gather the results
+    /// Execute the runs on a cluster: submit a Slurm array job, wait for it, and gather the results
     #[arg(long)]
     pub slurm: bool,
     /// Tasks of the array job [default: one per run, 256 at most]
@@ -371,7 +371,7 @@ pub struct Slurm {
     /// An option for sbatch, such as partition=short, time=01:00:00 or mem=4G; repeatable
     #[arg(long, value_name = "OPTION", requires = "slurm", allow_hyphen_values = true)]
     pub slurm_option: Vec<String>,
-    /// How often a task that is killed, times out or fails is submitted again without having finished a run
+    /// Number of resubmissions of a task that makes no progress
     #[arg(long, value_name = "N", requires = "slurm", default_value_t = 3)]
     pub slurm_repeats: u32,
     /// Return once the job is submitted; the same command gathers the results later
@@ -388,7 +388,7 @@ pub struct Reproduce {
     #[arg(long, default_value = "papers")]
     pub papers: PathBuf,
     /// Directory for results and plots
-    #[arg(long, default_value = "results/papers")]
+    #[arg(long, short, default_value = "results/papers")]
     pub out: PathBuf,
     /// Seeds per figure [default: the figure's own]
     #[arg(long)]
@@ -405,7 +405,7 @@ pub struct Reproduce {
     /// Runs at a time [default: all cores; with --slurm, 1 in each task]
     #[arg(long)]
     pub threads: Option<usize>,
-    /// Make only every N-th run of each figure, from the I-th on, and no verdicts: one task of a batch system
+    /// Execute only runs I, I+N, I+2N, ... of each figure, and give no verdicts (for one task of a batch job)
     #[arg(long, value_name = "I/N", conflicts_with_all = ["report", "json", "slurm"], requires = "what")]
     pub part: Option<study::Part>,
     #[command(flatten)]
@@ -447,9 +447,9 @@ pub struct Stability {
     #[arg(long)]
     pub packets: bool,
     /// Directory for the plots [default: results/NAME-stability]
-    #[arg(long)]
+    #[arg(long, short)]
     pub out: Option<PathBuf>,
-    /// Threads to use [default: all cores]; results do not depend on it
+    /// Maximum number of threads [default: all cores]; results do not depend on it
     #[arg(long)]
     pub threads: Option<usize>,
     /// Also write report.html to that directory
@@ -485,7 +485,7 @@ pub struct Pcap {
     /// Use this seed instead of the scenario's
     #[arg(long, allow_negative_numbers = true)]
     pub seed: Option<u64>,
-    /// Most threads to use [default: all cores, or fewer if the network is small]; results do not depend on it
+    /// Maximum number of threads [default: all cores, or fewer if the network is small]; results do not depend on it
     #[arg(long)]
     pub threads: Option<usize>,
     /// Print only errors
@@ -517,7 +517,7 @@ pub struct Plot {
     /// A results directory
     pub results: PathBuf,
     /// Directory for the plots [default: RESULTS/plots]
-    #[arg(long)]
+    #[arg(long, short)]
     pub out: Option<PathBuf>,
     /// Replace files there even if tailback did not write them
     #[arg(long)]
@@ -543,19 +543,19 @@ pub struct Why {
     /// Only the flows of this name; * and ? match as in scenarios
     #[arg(long, value_name = "NAME")]
     pub flow: Option<String>,
-    /// Only the flows that lost the most time, so many [default: 10]
+    /// Show the N flows that lost the most time [default: 10]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub worst: Option<u32>,
     /// Only the flows that lost time to this link or through it, such as 'sw0->h1'
     #[arg(long, value_name = "LINK")]
     pub link: Option<String>,
     /// Directory for the results of a scenario file [default: results/NAME, or the next free name]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, short, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Override a value of the scenario file, such as run.duration=5ms
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub set: Vec<String>,
-    /// Most threads to use for the run [default: all cores, or fewer if the network is small]
+    /// Maximum number of threads for the run [default: all cores, or fewer if the network is small]
     #[arg(long)]
     pub threads: Option<usize>,
     /// Print the answers as JSON
@@ -571,7 +571,7 @@ pub struct Csv {
     /// A results directory
     pub results: PathBuf,
     /// Directory for the files [default: RESULTS/csv]
-    #[arg(long)]
+    #[arg(long, short)]
     pub out: Option<PathBuf>,
     /// Replace files there even if tailback did not write them
     #[arg(long)]

@@ -31,7 +31,7 @@ pub enum ImportFrom {
 #[derive(Args, Debug)]
 pub struct ImportTarget {
     /// The scenario to write (TOML); a list of its flows is beside it, in NAME.flows.csv
-    #[arg(short, long = "output", value_name = "FILE")]
+    #[arg(short, long = "out", alias = "output", value_name = "FILE")]
     pub output: PathBuf,
     /// Replace existing files
     #[arg(long)]
@@ -143,7 +143,7 @@ pub struct ExportSonic {
     #[command(flatten)]
     pub scenario: Scenario,
     /// The directory to write to: NAME/config_db.json for each switch
-    #[arg(short, long = "output", value_name = "DIR")]
+    #[arg(short, long = "out", alias = "output", value_name = "DIR")]
     pub output: PathBuf,
     /// Replace existing files
     #[arg(long)]

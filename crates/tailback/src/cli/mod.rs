@@ -44,7 +44,7 @@ fn heed_interrupt() {
         }
         console::note(match ranks::started() {
             // mpirun ends all ranks when a person interrupts it and when one of them has died.
-            Some(2..) => "\ntold to end: finishing, if no rank has died",
+            Some(2..) => "\nreceived SIGTERM: finishing the run, if all ranks are alive",
             _ => "\ninterrupted: finishing (press Ctrl-C again to stop at once)",
         });
     });

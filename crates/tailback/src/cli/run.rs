@@ -6,6 +6,7 @@ use super::console::{self, RunProgress};
 use super::exit::Exit;
 use super::{INTERRUPT, deadline, picture, ranks, report};
 use engine::Ranks;
+use fabric::spec::FlowControl;
 use results::{CSV_FOLDER, OutcomeRecord, PLOTS_FOLDER, REPORT_FILE, ResultsError};
 use scenario::{Comparison, Expectation, Limits, Metric, Plan};
 use serde_json::json;
@@ -233,6 +234,24 @@ fn waiting(plan: &Plan, execution: &Execution) -> Option<String> {
     Some(console::doubtful(&format!("waiting: {count} flow{plural} not started, waiting{awaited}")))
 }
 
+/// A number of things, in the plural if they are several.
+fn counted(number: u64, thing: &str) -> String {
+    format!("{} {thing}{}", grouped(number), if number == 1 { "" } else { "s" })
+}
+
+/// The frames of flow control: of the kinds that the network has, and of any that were sent.
+fn signals(plan: &Plan, totals: &fabric::Totals) -> String {
+    let controls = plan.spec.switches.iter().map(|switch| switch.flow_control);
+    let controls: Vec<FlowControl> = controls.chain(plan.spec.adapters.iter().map(|it| it.flow_control)).collect();
+    let pauses = controls.iter().any(|it| matches!(it, FlowControl::Pause(_) | FlowControl::Pfc(_)));
+    let credits = controls.iter().any(|it| matches!(it, FlowControl::Credits(_)));
+    let part = |shown: bool, number: u64, thing: &str| match shown || number > 0 {
+        true => format!(", {}", counted(number, thing)),
+        false => String::new(),
+    };
+    part(pauses, totals.pause_frames, "pause frame") + &part(credits, totals.credit_frames, "credit frame")
+}
+
 fn summary(plan: &Plan, execution: &Execution, judgements: &[Judgement]) -> String {
     let report = &execution.report;
     let totals = &report.totals;
@@ -256,22 +275,20 @@ fn summary(plan: &Plan, execution: &Execution, judgements: &[Judgement]) -> Stri
     ));
     if totals.retransmitted_frames > 0 || totals.timeouts > 0 {
         text.push_str(&format!(
-            "recovery: {} frames retransmitted, {} timeouts, {} NAKs; destinations discarded {} duplicates and {} frames \
-             that came too early\n",
-            grouped(totals.retransmitted_frames),
-            grouped(totals.timeouts),
-            grouped(totals.negative_acknowledgements),
-            grouped(totals.duplicate_frames),
-            grouped(totals.rejected_frames),
+            "recovery: {} retransmitted, {}, {}; destinations discarded {} and {} out of order\n",
+            counted(totals.retransmitted_frames, "frame"),
+            counted(totals.timeouts, "timeout"),
+            counted(totals.negative_acknowledgements, "NAK"),
+            counted(totals.duplicate_frames, "duplicate"),
+            counted(totals.rejected_frames, "frame"),
         ));
     }
     text.push_str(&format!(
-        "delivered {}; {} frames dropped, {} lost on links, {} pause frames, {} credit frames\n\n",
+        "delivered {}; {} dropped, {} lost on links{}\n\n",
         console::scaled(totals.delivered_bytes as f64, "B", 1000.0),
-        grouped(totals.dropped_frames),
+        counted(totals.dropped_frames, "frame"),
         grouped(totals.lost_frames),
-        grouped(totals.pause_frames),
-        grouped(totals.credit_frames),
+        signals(plan, totals),
     ));
     if let Some(waiting) = waiting(plan, execution) {
         text.truncate(text.trim_end().len());

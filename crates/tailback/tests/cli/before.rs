@@ -221,7 +221,7 @@ fn files_of_other_simulators_become_scenarios() {
     assert!(scratch.run(&[&import[..7], &["net.json"]].concat()).ends(2).err.contains(".toml"));
     assert!(scratch.run(&["import", "hpcc", "gone.txt", "flow.txt", "-o", "x.toml"]).ends(2).err.contains("gone.txt"));
     let matrix = "Nodes 16\nConnections 1\n0->13 id 1 start 0 size 20000\n";
-    scratch.file("a.cm", matrix).run(&["import", "htsim", "a.cm", "-o", "b.toml"]).ends(0);
+    scratch.file("a.cm", matrix).run(&["import", "htsim", "a.cm", "--output", "b.toml"]).ends(0);
     let run = scratch.run(&["run", "b.toml", "--no-record", "--json"]).ends(0).json();
     assert_eq!(run["workloads"][0]["completed"], 1);
 }
@@ -231,7 +231,7 @@ fn import_turns_schedules_and_traces_into_scenarios() {
     let scratch = Scratch::new("schedules");
     let schedule = "num_ranks 2\nrank 0 {\na: send 3000b to 1\nb: recv 500b from 1\n}\nrank 1 {\na: recv 3000b from 0\nb: calc \
                     2000\nc: send 500b to 0\nb requires a\nc requires b\n}\n";
-    scratch.file("a.goal", schedule).run(&["import", "goal", "a.goal", "-o", "goal.toml"]).ends(0);
+    scratch.file("a.goal", schedule).run(&["import", "goal", "a.goal", "--out", "goal.toml"]).ends(0);
     let run = scratch.run(&["run", "goal.toml", "--no-record", "--json"]).ends(0).json();
     assert_eq!((&run["outcome"], &run["workloads"][0]["completed"]), (&"finished".into(), &2.into()));
     scratch.file("b.goal", schedule.replace("c requires b", "c requires d"));

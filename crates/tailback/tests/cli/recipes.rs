@@ -1,5 +1,5 @@
 //! Outputs quoted in the documentation: every recipe of `docs/recipes.md` passes its check, runs, and shows what the page
-//! says it shows; every output in `docs/cli.md` that follows a command is printed by that command.
+//! says it shows; every output in `docs/cli.md` and `docs/tutorial.md` that follows a command is printed by that command.
 //!
 //! `UPDATE_DOCS=1` writes the tables of the recipes again.
 
@@ -64,8 +64,13 @@ fn quoted(page: &str) -> Vec<(String, Vec<String>)> {
     let (mut command, mut in_paragraph) = (None, false);
     let mut lines = page.lines();
     while let Some(line) = lines.next() {
-        if let Some(given) = line.strip_prefix("    tailback ") {
-            command = if in_paragraph { command } else { Some(given.to_owned()) };
+        let given = line.strip_prefix("    tailback ").or_else(|| line.strip_prefix("    cargo run --release -- "));
+        if let Some(given) = given {
+            let mut given = given.to_owned();
+            while let Some(begun) = given.strip_suffix('\\') {
+                given = format!("{begun}{}", lines.next().unwrap_or_default().trim_start());
+            }
+            command = if in_paragraph { command } else { Some(given) };
             in_paragraph = true;
             continue;
         }
@@ -112,4 +117,55 @@ fn quoted_outputs_are_those_of_the_commands_above_them() {
         compared.push(arguments[0].to_owned());
     }
     assert_eq!(compared, ["check", "compare", "sweep", "reproduce", "stability"]);
+}
+
+/// The arguments of a command: words, in which quotes keep spaces together.
+fn arguments(command: &str) -> Vec<String> {
+    let mut found = vec![String::new()];
+    let mut quoted = false;
+    for letter in command.trim().chars() {
+        match letter {
+            '\'' => quoted = !quoted,
+            ' ' if !quoted => found.push(String::new()),
+            letter => found.last_mut().expect("it has one").push(letter),
+        }
+    }
+    found.retain(|word| !word.is_empty());
+    found
+}
+
+/// What the tutorial quotes has the words of a printed line in their order; columns and ends of lines may be left out.
+/// Wall times differ from run to run.
+fn is_in(quoted: &str, printed: &str) -> bool {
+    let mut printed = printed.split_whitespace();
+    let quoted = quoted.rfind("fingerprint ").map_or(quoted, |at| &quoted[at..]);
+    quoted.split_whitespace().filter(|&word| word != "...").all(|word| printed.any(|other| other == word))
+}
+
+#[test]
+fn the_tutorial_quotes_what_its_commands_print() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = std::fs::read_to_string(root.join("docs/tutorial.md")).expect("docs/tutorial.md");
+    let scratch = Scratch::new("tutorial");
+    let mut compared = Vec::new();
+    for (number, (command, expected)) in quoted(&page).into_iter().enumerate() {
+        let mut given = arguments(&command);
+        if let Some(at) = given.iter().position(|word| word == "--out") {
+            given.drain(at..at + 2);
+        }
+        let recorded = !given.iter().any(|word| word == "--no-record" || word == "check" || word == "explain");
+        if recorded {
+            given.extend(["--out".to_owned(), scratch.path(&number.to_string()).to_str().expect("a name").to_owned()]);
+        }
+        let given: Vec<&str> = given.iter().map(String::as_str).collect();
+        let said = Said::new(&scratch.command(&given).current_dir(&root).output().expect("it runs"));
+        let mut printed = said.out.lines().chain(said.err.lines());
+        let quoted = expected.iter().filter(|line| line.contains(char::is_alphanumeric));
+        for line in quoted.filter(|line| !line.starts_with("results in ")) {
+            let found = printed.any(|printed| is_in(line, printed));
+            assert!(found, "tailback {command}\n{line}\nis not in\n{}\n{}", said.out, said.err);
+        }
+        compared.push(given[0].to_owned());
+    }
+    assert_eq!(compared, ["run", "check", "explain", "run", "run", "check", "run", "compare", "sweep"]);
 }

@@ -143,7 +143,9 @@ fn groups_are_those_of_the_traces_or_of_a_file() {
     assert!(wrong(r#"{"a": [0, 2]}"#).contains("does not have the group"));
     assert!(wrong(r#"{"a": [0, 1], "b": [1, 3]}"#).contains("not a member"));
     assert!(wrong(r#"{"a": [0, 1, 2], "b": [1, 3]}"#).contains("rank 1 has none"));
-    assert!(wrong(r#"{"a": [0, 9]}"#).contains("not a list of ranks") && wrong("[]").contains("not a valid file of groups"));
+    assert!(
+        wrong(r#"{"a": [0, 9]}"#).contains("not a list of ranks") && wrong("[]").contains("not a valid file of groups")
+    );
 }
 
 #[test]
