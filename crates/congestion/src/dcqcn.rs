@@ -409,6 +409,10 @@ impl ReactionPoint for Dcqcn {
         Allowance { rate: limited.map(|limiter| Rate::from_bits_per_sec(limiter.current as u64)), window }
     }
 
+    fn heeds_acknowledgements(&self) -> bool {
+        self.by_marks || self.allowance().window.is_some()
+    }
+
     fn wants_notifications(&self) -> bool {
         !self.by_marks
     }

@@ -278,6 +278,11 @@ pub trait ReactionPoint {
     fn wants_notifications(&self) -> bool {
         false
     }
+    /// Returns whether it wants to hear of acknowledgements. Without a window and without a reaction to them, they change
+    /// nothing, and a flow without loss recovery need not be asked again what it may send.
+    fn heeds_acknowledgements(&self) -> bool {
+        true
+    }
     /// Returns whether acknowledgements are to carry the time that frames spend at the destination's host.
     fn wants_host_delay(&self) -> bool {
         false
@@ -401,6 +406,9 @@ macro_rules! protocols {
             }
             fn wants_notifications(&self) -> bool {
                 match self { $(Reaction::$variant(point) => point.wants_notifications(),)* }
+            }
+            fn heeds_acknowledgements(&self) -> bool {
+                match self { $(Reaction::$variant(point) => point.heeds_acknowledgements(),)* }
             }
             fn wants_host_delay(&self) -> bool {
                 match self { $(Reaction::$variant(point) => point.wants_host_delay(),)* }

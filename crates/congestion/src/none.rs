@@ -59,6 +59,10 @@ impl ReactionPoint for NoControl {
         self.allowance
     }
 
+    fn heeds_acknowledgements(&self) -> bool {
+        self.allowance.window.is_some()
+    }
+
     fn ceiling(&self) -> Option<Rate> {
         self.allowance.rate
     }

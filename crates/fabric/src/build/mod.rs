@@ -30,7 +30,7 @@ use crate::machine::port::arbiter::Arbiter;
 use crate::machine::port::egress::Schedule;
 use crate::machine::port::{
     ARBITRATED, CONGESTION_POINT, CREDITS, CUT_THROUGH, Gate, IN_TURN, INPUT_QUEUED, KEEPS, Lane, MARKS, NOISY,
-    OUTPUT_QUEUED, Port,
+    OUTPUT_QUEUED, Port, STAMPS,
 };
 use crate::machine::switch::congestion_point::CongestionPointState;
 use crate::machine::switch::crossbar::Crossbar;
@@ -433,8 +433,8 @@ impl Layout<'_> {
         let mut congestion_point = watch.map(|watch| Box::new(self.congestion_point(network, node, first_port, watch)));
         let room = self.plan.switches[kind as usize].room;
         let lean = |state: &CongestionPointState| {
-            let sees_queues_only = state.point.as_ref().is_some_and(|point| point.asked_from(0).is_some());
-            sees_queues_only && room == WaitingRoom::Output && !state.keeps_rooms() && !self.plan.telemetry
+            let sees_queues_only = state.point.as_ref().is_none_or(|point| point.asked_from(0).is_some());
+            sees_queues_only && room == WaitingRoom::Output && !state.keeps_rooms()
         };
         let queues_only = congestion_point.as_deref().is_some_and(lean);
         if let Some(state) = &mut congestion_point {
@@ -446,10 +446,15 @@ impl Layout<'_> {
             .then(|| Box::new(Turns::new(*order, network.ports.len() - first_port as usize, network.classes)));
         if congestion_point.is_some() || order.is_some() {
             let keeps = congestion_point.as_ref().is_some_and(|it| it.keeps_rooms());
-            let flags =
-                [(CONGESTION_POINT, !queues_only), (MARKS, queues_only), (IN_TURN, order.is_some()), (KEEPS, keeps)];
-            let flags = flags.iter().filter(|(_, set)| *set).fold(0, |flags, (flag, _)| flags | flag);
             let point = congestion_point.as_ref().and_then(|state| state.point.as_ref());
+            let flags = [
+                (CONGESTION_POINT, !queues_only),
+                (MARKS, queues_only && point.is_some()),
+                (STAMPS, self.plan.telemetry),
+                (IN_TURN, order.is_some()),
+                (KEEPS, keeps),
+            ];
+            let flags = flags.iter().filter(|(_, set)| *set).fold(0, |flags, (flag, _)| flags | flag);
             for port in &mut network.ports[first_port as usize..] {
                 port.flags |= flags;
                 port.asked_from = point.and_then(|point| point.asked_from(port.number)).unwrap_or(0);

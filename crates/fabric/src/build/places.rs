@@ -160,6 +160,14 @@ impl Places {
         anywhere || own.contains(&self.source[flow].shard) || own.contains(&self.sink[flow].shard)
     }
 
+    /// The telemetry of a flow that passes a switch, as in [`Places::origin`].
+    pub(crate) fn telemetry(&self, plan: &NetworkPlan, flow: u32) -> Option<TelemetrySpec> {
+        match plan.flows.get(flow as usize) {
+            Some(spec) => spec.telemetry,
+            None => self.passing.get(flow as usize)?.telemetry,
+        }
+    }
+
     /// What a switch may have to know of a flow that passes it; nothing of a flow on other ranks if switches need not.
     pub(crate) fn origin(&self, plan: &NetworkPlan, flow: u32) -> Option<Origin> {
         match (plan.flows.get(flow as usize), self.source.get(flow as usize)) {

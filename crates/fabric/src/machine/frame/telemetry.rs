@@ -70,8 +70,7 @@ impl Telemetry {
 impl<P: Probe> Network<P> {
     /// Whether there are stamps for a frame: it is data with telemetry, or acknowledges such data.
     pub(crate) fn is_stamped(&self, frame: &Frame) -> bool {
-        let origin = || self.places.origin(&self.plan, frame.flow);
-        let returns = || frame.acknowledges() && origin().is_some_and(|origin| origin.telemetry.is_some());
+        let returns = || frame.acknowledges() && self.places.telemetry(&self.plan, frame.flow).is_some();
         frame.has_telemetry() || returns()
     }
 

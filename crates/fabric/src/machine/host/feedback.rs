@@ -21,6 +21,13 @@ impl<P: Probe> Network<P> {
     pub(crate) fn acknowledged(&mut self, now: Time, frame: &Frame, Segment { born, seq }: Segment, ctx: &mut Ctx) {
         let slot = self.slot_of(frame.flow);
         let flow = &mut self.flows[slot as usize];
+        if !flow.heeds {
+            flow.acknowledged(seq);
+            if self.waiting.is_some() {
+                self.note_acknowledged(now, slot, ctx);
+            }
+            return;
+        }
         let start = flow.started(seq, born);
         let bytes = Bytes::new(flow.acknowledged(seq));
         let path = flow.path_report(now, start, frame.host_delay());

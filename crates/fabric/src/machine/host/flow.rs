@@ -97,6 +97,8 @@ pub(crate) struct Flow {
     /// Its frames are limited by a rate or window, acknowledged, or otherwise not simply sent.
     pub(crate) plain: bool,
     pub(crate) reaction: Reaction,
+    /// An acknowledgement can change what it may send.
+    pub(crate) heeds: bool,
     /// What a tag adds to a frame.
     tag_size: u16,
     /// What headers and telemetry add to a frame.
@@ -169,6 +171,7 @@ impl Flow {
                 && spec.acknowledge.is_none()
                 && spec.recovery.is_none()
                 && spec.reaction.pulling().is_none(),
+            heeds: reaction.heeds_acknowledgements(),
             tag_size: reaction.tag_size().get() as u16,
             added: spec.added().get() as u16,
             reaction,

@@ -48,6 +48,8 @@ pub(crate) const SPRAYED: u16 = 8192;
 /// The port's switch has a congestion point that sees queues only: it is asked when a frame starts, and nothing is counted
 /// for it.
 pub(crate) const MARKS: u16 = 16384;
+/// The port's switch stamps frames with telemetry as they start.
+pub(crate) const STAMPS: u16 = 32768;
 
 /// One end of a cable: the sender of one direction and the receiver of the other.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@ use crate::machine::frame::{CORRUPT, Frame, NIL};
 use crate::machine::network::{Ctx, Device, Message, Network};
 use crate::machine::port::{
     ARBITRATED, CONGESTION_POINT, CREDITS, CUT_THROUGH, DOWN, IN_TURN, INPUT_QUEUED, KEEPS, MARKS, NOISY, NOTICES,
-    OUTPUT_QUEUED, Port, SPRAYED, TIMED,
+    OUTPUT_QUEUED, Port, SPRAYED, STAMPS, TIMED,
 };
 use crate::observe::probe::Probe;
 use units::{Bytes, Span, Time};
@@ -44,6 +44,7 @@ impl<P: Probe> Network<P> {
         let frame = &mut self.pool[place];
         lane.queue.head = frame.next;
         lane.bytes -= u32::from(frame.len);
+        let behind = lane.bytes;
         if frame.next == NIL {
             port.waiting &= !classes;
         }
@@ -51,7 +52,8 @@ impl<P: Probe> Network<P> {
         port.moved |= classes;
         let busy = port.wire.serialise(Bytes::new(u64::from(frame.len)) + self.plan.overhead);
         let end = now + busy;
-        if port.flags & (CONGESTION_POINT | MARKS) != 0 {
+        // A point that decides by the length of a queue alone is asked about long ones only.
+        if port.flags & (CONGESTION_POINT | STAMPS) != 0 || port.flags & MARKS != 0 && behind >= port.asked_from {
             self.show_start(now, p, place, end);
         }
         ctx.alarms.arm_idle(self.numbers.transmit + p, end);
@@ -227,7 +229,7 @@ impl<P: Probe> Network<P> {
     pub(crate) fn start(&mut self, now: Time, p: u32, place: u32, ctx: &mut Ctx) {
         let size = Bytes::new(u64::from(self.pool[place].len)) + self.plan.overhead;
         let busy = self.ports[p as usize].wire.serialise(size);
-        if self.ports[p as usize].flags & (CONGESTION_POINT | MARKS) != 0 {
+        if self.ports[p as usize].flags & (CONGESTION_POINT | MARKS | STAMPS) != 0 {
             self.show_start(now, p, place, now + busy);
         }
         // Taking the frame may have kicked this very port; that is answered by its end of transmission.

@@ -13,7 +13,7 @@ use self::view::{Seen, Sight};
 use crate::build::plan::WaitingRoom;
 use crate::machine::frame::{Content, Frame, Inquiry, Kind, List};
 use crate::machine::network::{Ctx, Device, Network};
-use crate::machine::port::{CONGESTION_POINT, MARKS};
+use crate::machine::port::{CONGESTION_POINT, MARKS, STAMPS};
 use crate::machine::switch::occupancy::{Occupancy, Occupant};
 use crate::observe::probe::Probe;
 use congestion::point::{Drawn, Fate, Passage, Passing, Request};
@@ -51,7 +51,8 @@ pub(crate) struct CongestionPointState {
     pub(crate) judges: bool,
     /// Class and size of a trimmed frame.
     pub(crate) trimmed: (u8, u16),
-    /// The point sees queues only: it is asked about frames that are queued or start, and nothing is counted for it.
+    /// The point sees queues only, or there is none: it is asked about frames that are queued or start, and nothing is
+    /// counted for it.
     pub(crate) queues_only: bool,
     /// Frames look for their outputs anew: the point is not shown those that come a second time.
     pub(crate) muted: bool,
@@ -264,17 +265,18 @@ impl<P: Probe> Network<P> {
     pub(crate) fn show_start(&mut self, now: Time, p: u32, place: u32, end: Time) {
         let (port, frame) = (&self.ports[p as usize], &self.pool[place]);
         let Device::Switch(switch) = port.device else { return };
-        if port.flags & MARKS != 0 {
-            if frame.kind == Kind::Data && self.lanes[self.lane(p, frame.class)].bytes >= port.asked_from {
-                self.ask_at_start(now, p, switch, place, &passage(now, frame));
-            }
-            return;
-        }
-        if self.plan.telemetry {
+        let (flags, asked_from, data) = (port.flags, port.asked_from, frame.kind == Kind::Data);
+        if flags & STAMPS != 0 {
             self.stamp(now, p, switch, place);
         }
         let frame = &self.pool[place];
-        if frame.kind != Kind::Data {
+        if !data {
+            return;
+        }
+        if flags & CONGESTION_POINT == 0 {
+            if flags & MARKS != 0 && self.lanes[self.lane(p, frame.class)].bytes >= asked_from {
+                self.ask_at_start(now, p, switch, place, &passage(now, frame));
+            }
             return;
         }
         let passage = passage(now, frame);

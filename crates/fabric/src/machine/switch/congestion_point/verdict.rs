@@ -29,7 +29,7 @@ impl<P: Probe> Network<P> {
         let lanes = p as usize * self.classes..(p as usize + 1) * self.classes;
         let queue = self.lanes[lanes].iter().map(|lane| u64::from(lane.bytes)).sum();
         let rate = self.ports[p as usize].wire.rate();
-        let most = self.origin(flow).telemetry.map_or(0, |telemetry| telemetry.hops);
+        let most = self.places.telemetry(&self.plan, flow).map_or(0, |telemetry| telemetry.hops);
         let stamp = Stamp { at: now, queue: Bytes::new(queue), sent: Bytes::new(sent), rate };
         self.telemetry.stamp(place, stamp, most);
     }
