@@ -119,32 +119,46 @@ fn refuses_mpirun(program: &Path) -> Result<(), String> {
     }
 }
 
+/// Does one part of the test command and says how long it took.
+fn timed(what: &str, part: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
+    let start = std::time::Instant::now();
+    part()?;
+    let seconds = start.elapsed().as_secs();
+    eprintln!("< {what}: {} min {:02} s", seconds / 60, seconds % 60);
+    Ok(())
+}
+
 fn test() -> Result<(), String> {
     run("cargo", &["fmt", "--all", "--check"])?;
     tidy::check()?;
     workflows::check()?;
     deny::check()?;
     // Before anything is compiled: the program embeds it.
-    report::build()?;
-    oracles::install()?;
+    timed("front-end of reports", report::build)?;
+    timed("external programs", oracles::install)?;
     // Fetched while others compile.
     let readers = std::thread::spawn(python::prepare);
     // One build for all tests; the programs without MPI, as they are installed, follow for the papers.
     let features = oracles::features();
     let clippy = ["clippy", "--workspace", "--all-targets", "--locked"];
-    run("cargo", &[&clippy[..], features, &["--", "-D", "warnings"]].concat())?;
+    timed("lints", || run("cargo", &[&clippy[..], features, &["--", "-D", "warnings"]].concat()))?;
     // The Python module is linked by maturin, and tested from Python.
-    run("cargo", &[&["test", "--workspace", "--exclude", "tailback-python", "--locked"], features].concat())?;
-    examples::check()?;
-    package::check(package::Build::Nothing)?;
-    run("cargo", &["doc", "--workspace", "--exclude", "tailback-python", "--no-deps", "--locked"])?;
-    let programs = program::build()?;
+    let all = ["test", "--workspace", "--exclude", "tailback-python", "--locked"];
+    timed("build of the tests", || run("cargo", &[&all[..], features, &["--no-run"]].concat()))?;
+    timed("tests", || run("cargo", &[&all[..], features].concat()))?;
+    timed("examples", examples::check)?;
+    timed("packages", || package::check(package::Build::Nothing))?;
+    timed("documentation", || {
+        run("cargo", &["doc", "--workspace", "--exclude", "tailback-python", "--no-deps", "--locked"])
+    })?;
+    let mut programs = std::path::PathBuf::new();
+    timed("programs", || program::build().map(|folder| programs = folder))?;
     let program = programs.join("tailback");
-    papers(&program, &["--quick"])?;
+    timed("papers", || papers(&program, &["--quick"]))?;
     refuses_mpirun(&program)?;
     let _ = readers.join();
-    python::check()?;
-    report::check()?;
+    timed("Python", python::check)?;
+    timed("reports", report::check)?;
     // The benchmarks must at least run; their figures belong to docs/performance.md.
     run(&programs.join("bench").to_string_lossy(), &["fat-tree", "4", "20", "2"])
 }
