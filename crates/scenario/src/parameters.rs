@@ -43,21 +43,25 @@ pub(crate) fn keys(tables: &[Catalogued]) -> Vec<Key> {
     };
     // Of the readings of a key, those of presets go first.
     let (of_presets, usual): (Vec<_>, Vec<_>) = keys.into_iter().partition(|(_, preset, _)| preset.is_some());
-    preset(tables).into_iter().chain(of_presets.into_iter().chain(usual).map(one)).collect()
+    presets(tables).into_iter().chain(of_presets.into_iter().chain(usual).map(one)).collect()
 }
 
-/// Returns the key that selects a preset, if there are any.
-fn preset(tables: &[Catalogued]) -> Option<Key> {
-    let with: Vec<&str> = tables.iter().filter(|(.., presets)| !presets.is_empty()).map(|(name, ..)| *name).collect();
-    let mut known: Vec<(&str, &str)> = Vec::new();
-    for preset in tables.iter().flat_map(|(.., presets)| presets.iter()) {
-        if !known.iter().any(|(name, _)| *name == preset.name) {
-            known.push((preset.name, preset.meaning));
+/// Returns the key that selects a preset of each protocol or congestion point that has any.
+fn presets(tables: &[Catalogued]) -> Vec<Key> {
+    let mut known: Vec<(Vec<(&str, &str)>, Vec<&str>)> = Vec::new();
+    for (name, _, presets) in tables.iter().filter(|(.., presets)| !presets.is_empty()) {
+        let choices: Vec<(&str, &str)> = presets.iter().map(|preset| (preset.name, preset.meaning)).collect();
+        match known.iter_mut().find(|(others, _)| *others == choices) {
+            Some((_, names)) => names.push(name),
+            None => known.push((choices, vec![name])),
         }
     }
     let default = Default::Absent("the defaults of the keys");
     let meaning = "A named set of defaults. Explicit keys override it.";
-    (!with.is_empty()).then(|| key("preset", Kind::choice(&known), default, meaning).only("name", &with))
+    let one = |(choices, names): (Vec<_>, Vec<_>)| {
+        key("preset", Kind::choice(&choices), default, meaning).only("name", &names)
+    };
+    known.into_iter().map(one).collect()
 }
 
 fn kind(kind: ParameterKind) -> Kind {

@@ -54,7 +54,7 @@ impl ReceivingPoint for Acknowledger {
     fn on_arrival(&mut self, now: Time, frame: &Arrived, response: Response) {
         let meaning = match response {
             Response::Silent => return,
-            _ if frame.trimmed => Some(Meaning::Trimmed),
+            Response::Negative if frame.trimmed => Some(Meaning::Trimmed),
             Response::Negative => Some(Meaning::Negative),
             Response::AtOnce => Some(Meaning::Acknowledgement),
             Response::Delayed => {
@@ -157,6 +157,8 @@ mod tests {
         let trimmed = Arrived { trimmed: true, ..frame(0) };
         assert_eq!(arrive(&mut sink, 0, trimmed), Some((Meaning::Trimmed, 0)));
         assert_eq!(arrive(&mut sink, 0, frame(0)), None);
+        // The header of a copy tells nothing of a loss: what it belongs to has arrived.
+        assert_eq!(arrive(&mut sink, 0, trimmed), Some((Meaning::Acknowledgement, 1)));
     }
 
     #[test]

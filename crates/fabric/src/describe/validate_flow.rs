@@ -106,10 +106,12 @@ pub(super) fn check_flow(
     if let (Some(how), Some(window)) = (flow.acknowledge, reaction.allowance().window)
         && window.get() < u64::from(how.every).saturating_mul(flow.frame.get())
         && how.every > 1
+        && how.delay.is_none()
     {
         let needed = Bytes::new(u64::from(how.every).saturating_mul(flow.frame.get()));
         wrong.push(format!(
-            "a window of {window} closes before {} frames can be acknowledged together; give at least {needed}",
+            "a window of {window} closes before {} frames can be acknowledged together; give at least {needed}, or a \
+             delay after which fewer are acknowledged",
             how.every
         ));
     }

@@ -2,7 +2,7 @@
 
 use super::{Findings, Severity, Walker};
 use crate::plan::Plan;
-use congestion::Adapter;
+use congestion::{Adapter, Reaction, ReactionPoint};
 use fabric::Trips;
 use fabric::transport::{Arrival, Receiver, Sender};
 use fabric::workload::{Destination, FlowSpec};
@@ -20,6 +20,7 @@ pub(super) fn check(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
         }
         let name = plan.workload_names.get(workload as usize).map_or("?", String::as_str);
         let subject = format!("workload {name}");
+        waits_for_acknowledgements(flow, &subject, findings);
         if !flow.is_reliable() {
             unprotected(plan, flow, &subject, findings);
             continue;
@@ -50,6 +51,24 @@ pub(super) fn check(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
             );
         }
     }
+}
+
+/// Reports flows whose window can become smaller than what is acknowledged together.
+fn waits_for_acknowledgements(flow: &FlowSpec, subject: &str, findings: &mut Findings) {
+    let Some(how) = flow.acknowledge.filter(|how| how.every > 1 && how.delay.is_none()) else { return };
+    if flow.reaction.allowance().window.is_none() || matches!(flow.reaction, Reaction::None(_)) {
+        return;
+    }
+    findings.add(
+        Severity::Warning,
+        subject,
+        format!(
+            "{} frames are acknowledged together, however long that takes: when congestion control reduces the window \
+             below {} frames, as after a timeout, the flow stands still until its retransmission timer expires",
+            how.every, how.every
+        ),
+        "add a delay to its acknowledgements, such as acknowledge.delay = \"20us\"",
+    );
 }
 
 /// Reports finite flows that never complete if they lose a frame.

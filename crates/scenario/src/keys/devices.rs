@@ -193,7 +193,8 @@ pub(super) fn switches() -> Section {
             "congestion_points",
             Kind::Tables(Box::new(congestion_point())),
             Default::Absent("congestion_point alone"),
-            "Several congestion points of these switches, each for its own classes, instead of congestion_point.",
+            "Several congestion points of these switches, each for its own classes, instead of congestion_point. An \
+             empty list: none.",
         ),
         key(
             "trim_class",

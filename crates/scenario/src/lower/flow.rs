@@ -67,7 +67,8 @@ pub(super) fn template(
         gathered.problems.push(problem.and(entry.place, "this workload has no acknowledgements"));
         return None;
     }
-    if reaction.allowance().window.is_some() && acknowledge.is_none() {
+    // A recovery would bring acknowledgements; one with a mistake has been reported.
+    if reaction.allowance().window.is_some() && acknowledge.is_none() && recovery.is_some() {
         let help = "add acknowledge = {} to the workload, or remove the window";
         let problem = Problem::new(protocol.place_of("window"), "a window needs acknowledgements", help);
         gathered.problems.push(problem.and(entry.place, "this workload has no acknowledgements"));

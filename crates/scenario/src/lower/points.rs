@@ -26,7 +26,8 @@ pub(super) fn points(
         return None;
     }
     if several.is_empty() && node.given("congestion_points") && !node.is_none("congestion_points") {
-        return None;
+        // An empty list is a switch without congestion points; anything else is a mistake that was reported.
+        return node.has("congestion_points").then_some(None);
     }
     let of_all = of_all.filter(|_| !node.is_none("congestion_point"));
     let single = match node.table("congestion_point").or(of_all) {

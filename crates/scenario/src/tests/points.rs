@@ -53,6 +53,51 @@ fn a_point_has_the_classes_that_it_may_have_or_those_that_it_names() {
 }
 
 #[test]
+fn an_empty_list_is_a_switch_without_congestion_points() {
+    let text = with("congestion_points = []").replace("[run]", "[congestion_point]\nname = \"ecn\"\n[run]");
+    let points = |text: &str| {
+        let plan = load(text).unwrap_or_else(|text| panic!("{text}"));
+        plan.spec.switches[0].congestion_point.as_ref().is_some_and(|point| point.point.is_some())
+    };
+    assert!(!points(&text));
+    assert!(points(&text.replace("congestion_points = []", "")));
+}
+
+#[test]
+fn a_preset_belongs_to_the_recovery_that_has_it() {
+    let flow = |recovery: &str| {
+        format!(
+            "{MIXED}\n[[workloads]]\nname = \"w\"\nkind = \"greedy\"\nfrom = \"h0\"\nto = \"h1\"\nclass = \"tcp\"\n\
+             protocol = {{ name = \"none\", window = \"20KB\" }}\nrecovery = {recovery}\n"
+        )
+    };
+    assert!(load(&flow("{ name = \"sack\", preset = \"linux\" }")).is_ok());
+    let found = problems(&flow("{ name = \"go-back-n\", preset = \"linux\" }"));
+    assert!(found.contains("preset"), "{found}");
+    assert!(!found.contains("acknowledgements"), "one mistake is one error: {found}");
+}
+
+#[test]
+fn acknowledgements_for_several_frames_suit_the_window() {
+    let flow = |protocol: &str, acknowledge: &str| {
+        format!(
+            "{MIXED}\n[[workloads]]\nname = \"w\"\nkind = \"greedy\"\nfrom = \"h0\"\nto = \"h1\"\nsize = \"1MB\"\n\
+             class = \"tcp\"\nprotocol = {protocol}\nrecovery = \"sack\"\nacknowledge = {acknowledge}\n"
+        )
+    };
+    let small = "{ name = \"none\", window = \"3KB\" }";
+    let found = problems(&flow(small, "{ every = 4 }"));
+    assert!(found.contains("closes before 4 frames"), "{found}");
+    assert!(load(&flow(small, "{ every = 4, delay = \"10us\" }")).is_ok());
+    let warned = |acknowledge: &str| {
+        let plan = load(&flow("\"dctcp\"", acknowledge)).unwrap_or_else(|text| panic!("{text}"));
+        crate::check(&plan).iter().any(|finding| finding.message.contains("stands still"))
+    };
+    assert!(warned("{ every = 4 }"));
+    assert!(!warned("{ every = 4, delay = \"10us\" }") && !warned("{}"));
+}
+
+#[test]
 fn a_lossy_queue_is_limited_in_bytes_and_frames() {
     let text = MIXED.replace(
         "buffers = { capacity = \"200KB\" }",

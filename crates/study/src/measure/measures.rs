@@ -54,6 +54,8 @@ pub struct WorkloadSummary {
     pub flows: usize,
     /// Mean, minimum and maximum throughput of a flow, in bits per second.
     pub throughput: Option<(f64, f64, f64)>,
+    /// Mean goodput of a flow, in bits per second: what was consumed, each byte once.
+    pub goodput: Option<f64>,
     /// Jain's fairness index of the throughputs.
     pub fairness: Option<f64>,
     /// Number of completed finite flows, and number of finite flows.
@@ -501,6 +503,8 @@ impl Measures {
                 (0..plan.spec.flows.len()).filter(|&flow| plan.workload_of_flow[flow] == workload).collect();
             let rates: Vec<f64> =
                 flows.iter().map(|&flow| self.throughput[flow]).filter(|rate| !rate.is_nan()).collect();
+            let consumed: Vec<f64> =
+                flows.iter().map(|&flow| self.goodput[flow]).filter(|rate| !rate.is_nan()).collect();
             let finite = flows.iter().filter(|&&flow| plan.spec.flows[flow].size.is_some()).count();
             let times: Vec<f64> = flows.iter().filter_map(|&flow| self.completion[flow]).collect();
             let known: Vec<f64> = flows.iter().filter_map(|&flow| self.source_completion[flow]).collect();
@@ -512,6 +516,7 @@ impl Measures {
                 name: name.clone(),
                 flows: flows.len(),
                 throughput: (!rates.is_empty()).then(|| (mean(&rates), least, most)),
+                goodput: (!consumed.is_empty()).then(|| mean(&consumed)),
                 fairness: jain_index(&rates),
                 completed: (times.len(), finite),
                 never: flows.iter().filter(|&&flow| self.never_completes[flow]).count(),

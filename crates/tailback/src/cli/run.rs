@@ -298,6 +298,8 @@ fn summary(plan: &Plan, execution: &Execution, judgements: &[Judgement]) -> Stri
         text.truncate(text.trim_end().len());
         text.push_str(&format!("\n{failed}\n\n"));
     }
+    // What arrives a second time, or is discarded because it is early, is throughput and not goodput.
+    let wasteful = totals.duplicate_frames + totals.rejected_frames > 0;
     let rows: Vec<Vec<String>> = execution
         .measures
         .workloads(plan)
@@ -316,7 +318,7 @@ fn summary(plan: &Plan, execution: &Execution, judgements: &[Judgement]) -> Stri
             if line.waiting > 0 {
                 done.push_str(&format!(" ({} waiting)", grouped(line.waiting as u64)));
             }
-            vec![
+            let mut row = vec![
                 line.name.clone(),
                 grouped(line.flows as u64),
                 of(|t| t.0),
@@ -325,10 +327,17 @@ fn summary(plan: &Plan, execution: &Execution, judgements: &[Judgement]) -> Stri
                 line.fairness.map(|index| format!("{index:.4}")).unwrap_or_default(),
                 done,
                 line.completion.map(|times| console::seconds(times.mean)).unwrap_or_default(),
-            ]
+            ];
+            if wasteful {
+                row.insert(3, line.goodput.map(console::rate).unwrap_or_default());
+            }
+            row
         })
         .collect();
-    let head = ["workload", "flows", "mean rate", "min", "max", "Jain", "completed", "mean time"];
+    let mut head = vec!["workload", "flows", "mean rate", "min", "max", "Jain", "completed", "mean time"];
+    if wasteful {
+        head.insert(3, "goodput");
+    }
     text.push_str(&console::table(&head, &rows));
     text.push_str(&percentile_tables(plan, execution));
     text.push_str(&collective_table(plan, execution));

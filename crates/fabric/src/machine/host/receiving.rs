@@ -34,7 +34,7 @@ pub(crate) struct Inbound {
     pub(crate) rejected_bytes: u64,
     /// Frames that arrived out of order.
     pub(crate) out_of_order: u64,
-    /// Negative acknowledgements sent.
+    /// Negative acknowledgements sent: of gaps, and of frames of which only the header arrived.
     pub(crate) negative: u64,
     /// Congestion notifications sent.
     pub(crate) notifications: u64,
@@ -171,7 +171,7 @@ impl<P: Probe> Network<P> {
             let (how, host_delay) = match &say {
                 Say::Reply(reply) => {
                     self.totals.acknowledgements += 1;
-                    if reply.meaning == Meaning::Negative {
+                    if reply.meaning != Meaning::Acknowledgement {
                         inbound.negative += 1;
                         self.totals.negative_acknowledgements += 1;
                     }

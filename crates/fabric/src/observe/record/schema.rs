@@ -165,7 +165,12 @@ pub const FLOWS: Table = Table {
         integer("timeouts", Unit::None, "retransmission timers that expired"),
         integer("lost_frames", Unit::Frames, "frames dropped or lost and not retransmitted"),
         integer("frames", Unit::Frames, "frames that the destination consumed, each counted once"),
-        integer("bytes", Unit::Bytes, "bytes that the destination consumed, each counted once"),
+        integer(
+            "bytes",
+            Unit::Bytes,
+            "bytes of frames that the destination consumed, each frame counted once, with the padding of frames that are \
+             shorter than the smallest one of the network",
+        ),
         integer("duplicate_frames", Unit::Frames, "frames that had arrived before and were discarded"),
         integer(
             "rejected_frames",
@@ -177,7 +182,11 @@ pub const FLOWS: Table = Table {
             Unit::Frames,
             "frames that arrived out of order, kept or rejected; counted for flows with recovery",
         ),
-        integer("naks", Unit::None, "negative acknowledgements that the destination sent"),
+        integer(
+            "naks",
+            Unit::None,
+            "negative acknowledgements that the destination sent, those of trimmed frames included",
+        ),
         integer("cnps", Unit::None, "congestion notification packets that the destination sent"),
         integer("marked_frames", Unit::Frames, "consumed frames with a congestion mark"),
         integer("notices", Unit::None, "congestion notices that the source received"),
@@ -220,7 +229,7 @@ pub const FLOWS: Table = Table {
             "goodput",
             Kind::Real,
             Unit::BitsPerSecond,
-            "mean rate at which bytes were consumed, each counted once, over the same interval",
+            "mean rate at which bytes were consumed, each counted once, padding included, over the same interval",
         )),
         maybe(integer("first_delivery", Unit::Picoseconds, "time at which the first frame was consumed")),
         maybe(integer("last_delivery", Unit::Picoseconds, "time at which the last frame was consumed")),
@@ -470,7 +479,12 @@ pub const DROPS: Table = Table {
         maybe(integer("flow", Unit::None, "number of the flow")),
         CLASS,
         integer("length", Unit::Bytes, "length of the frame"),
-        text("kind", "data, acknowledgement, notice, receipt, probe, answer or trimmed (a header without its payload)"),
+        text(
+            "kind",
+            "data, trimmed (a header without its payload), returned (such a header on its way back to the source), \
+             acknowledgement, nak (negative acknowledgement), trimmed-acknowledgement (negative acknowledgement of a \
+             trimmed frame), cnp (congestion notification packet), pull, notice, receipt, probe, answer, pause or credit",
+        ),
         text(
             "cause",
             "full; early (a congestion point dropped it before the queue was full); trimmed (a congestion point removed \
