@@ -114,6 +114,10 @@ pub enum Metric {
     RepairTime,
     /// Time that flows lost to a link as a root of blocking.
     Blame,
+    /// Fraction of marks and notices that went to culprits.
+    MarkPrecision,
+    /// Fraction of culprits that got a mark or notice.
+    MarkRecall,
     /// Outcome of the run.
     Outcome,
 }
@@ -239,6 +243,8 @@ impl Metric {
                 | Metric::Paused
                 | Metric::Starved
                 | Metric::MarkedShare
+                | Metric::MarkPrecision
+                | Metric::MarkRecall
                 | Metric::CollectiveEfficiency
         )
     }
@@ -253,14 +259,17 @@ impl Metric {
     #[must_use]
     pub fn is_about_fair_shares(self) -> bool {
         use Metric::{FairDistance, FairIndex, FairRate, FairShare, FairTotal, FairUse, RecoveryTime};
-        matches!(self, FairRate | FairShare | FairTotal | FairUse | FairIndex | FairDistance | RecoveryTime)
+        let of_rates = matches!(self, FairRate | FairShare | FairTotal | FairUse | FairIndex | FairDistance);
+        of_rates || matches!(self, RecoveryTime | Metric::MarkPrecision | Metric::MarkRecall)
     }
 
-    /// Returns whether the metric is a time by its cause, for which a run follows every wait.
+    /// Returns whether the metric is a time by its cause or judges marks by theirs, for which a run follows every wait.
     #[must_use]
     pub fn is_about_causes(self) -> bool {
         use Metric::{Blame, BlockedTime, ContentionTime, LimitedTime, LostTime, RepairTime, VictimTime};
-        matches!(self, LostTime | BlockedTime | VictimTime | ContentionTime | LimitedTime | RepairTime | Blame)
+        let of_marks = matches!(self, Metric::MarkPrecision | Metric::MarkRecall);
+        of_marks
+            || matches!(self, LostTime | BlockedTime | VictimTime | ContentionTime | LimitedTime | RepairTime | Blame)
     }
 
     /// Returns whether the metric has a value per iteration of a collective operation.

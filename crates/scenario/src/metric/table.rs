@@ -336,6 +336,23 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         "time that all flows together lost to the link as a root of blocking; a time",
     ),
     row(
+        "mark-precision",
+        Metric::MarkPrecision,
+        Subject::Run,
+        Unit::Number,
+        Usual::Never,
+        "fraction of marks and notices that went to a culprit: a flow whose fair share is limited by a root of the \
+         congestion that the mark or notice was about, and that offers more; a number from 0 to 1",
+    ),
+    row(
+        "mark-recall",
+        Metric::MarkRecall,
+        Subject::Run,
+        Unit::Number,
+        Usual::Never,
+        "fraction of culprits that got a mark or notice about their root; a number from 0 to 1",
+    ),
+    row(
         "dropped-frames",
         Metric::DroppedFrames,
         Subject::Run,

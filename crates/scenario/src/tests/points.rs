@@ -90,7 +90,7 @@ fn acknowledgements_for_several_frames_suit_the_window() {
     assert!(found.contains("closes before 4 frames"), "{found}");
     assert!(load(&flow(small, "{ every = 4, delay = \"10us\" }")).is_ok());
     let warned = |acknowledge: &str| {
-        let plan = load(&flow("\"dctcp\"", acknowledge)).unwrap_or_else(|text| panic!("{text}"));
+        let plan = load(&flow("{ name = \"dctcp\" }", acknowledge)).unwrap_or_else(|text| panic!("{text}"));
         crate::check(&plan).iter().any(|finding| finding.message.contains("stands still"))
     };
     assert!(warned("{ every = 4 }"));

@@ -1,6 +1,6 @@
 //! Measurements of a run, defined once and used by the summary, expectations, sweeps and papers.
 
-use super::causes::{Cause, FlowCauses, Root};
+use super::causes::{Cause, FlowCauses, Marking, Root};
 use super::collectives::{CollectiveRound, rounds};
 use super::percentiles::Percentiles;
 use super::waiting::Unstarted;
@@ -391,6 +391,8 @@ impl Course<'_> {
                 let blame = |&port: &u32| self.causes.iter().map(|flow| here(port, flow)).sum::<f64>();
                 expectation.statistic.of(subjects.ports.iter().map(blame))
             }
+            Metric::MarkPrecision => Marking::new(self.plan, self.causes, &self.fair).precision(),
+            Metric::MarkRecall => Marking::new(self.plan, self.causes, &self.fair).recall(),
             Metric::Paused | Metric::PausePhase => expectation.statistic.of(seen.values().copied()),
             Metric::Queue
             | Metric::Buffer

@@ -3,7 +3,7 @@
 use super::ledger::{Cause, Key, Ledger, NONE};
 use super::ports::Waiter;
 use super::stage::{Stage, received};
-use super::{Causes, FlowCauses};
+use super::{Causes, FlowCauses, Signals};
 use fabric::SourceState;
 use fabric::record::{Event, FOLLOWED};
 use std::collections::VecDeque;
@@ -41,6 +41,7 @@ pub(super) struct Source {
     signalled: u32,
     /// Where its last loss was.
     lost: u32,
+    pub(super) signals: Signals,
 }
 
 impl Source {
@@ -67,7 +68,7 @@ impl Source {
 }
 
 impl Causes {
-    fn source(&mut self, flow: u32) -> Option<&mut Source> {
+    pub(super) fn source(&mut self, flow: u32) -> Option<&mut Source> {
         self.sources.get_mut(flow as usize)?.as_deref_mut()
     }
 
@@ -151,6 +152,7 @@ impl Causes {
                 moving: VecDeque::new(),
                 signalled: NONE,
                 lost: NONE,
+                signals: Signals::new(),
             }));
         }
         self.close_state(flow);
@@ -337,10 +339,10 @@ impl Causes {
             Some(stage.close(now))
         });
         let ledger = chain.unwrap_or_else(|| source.own.close(now));
-        let Source { from, mut ports, .. } = *source;
+        let Source { from, mut ports, signals, .. } = *source;
         ports.sort_unstable();
         debug_assert_eq!(ledger.total(), now - from, "the causes of flow {flow} do not add up");
-        self.done.push(FlowCauses { flow, from, until: now, complete, ledger, ports });
+        self.done.push(FlowCauses { flow, from, until: now, complete, ledger, ports, signals });
     }
 
     /// What flows without a size did so far does not count.

@@ -13,6 +13,7 @@
 mod flows;
 mod ledger;
 mod map;
+mod marks;
 mod ports;
 mod rows;
 mod stage;
@@ -27,6 +28,8 @@ pub(crate) use ledger::{Cause, Root};
 use ledger::{Key, Ledger, NONE};
 use map::Map;
 pub(crate) use map::followed;
+pub(crate) use marks::Marking;
+use marks::Signals;
 use ports::{Backlog, OnWire, Port};
 pub(crate) use rows::{CauseRow, RootRow};
 use std::collections::VecDeque;
@@ -54,6 +57,8 @@ pub(crate) struct FlowCauses {
     pub(crate) ledger: Ledger,
     /// Ports on which its data started.
     pub(crate) ports: Vec<u32>,
+    /// Its marks and notices.
+    signals: Signals,
 }
 
 impl FlowCauses {
@@ -177,7 +182,10 @@ impl Causes {
             Happening::Down => self.change(event.port, |port| (port.down, port.starved) = (true, 0)),
             Happening::Up => self.change(event.port, |port| port.down = false),
             Happening::Source => self.on_source(event),
-            Happening::Marked | Happening::Noticed => self.on_signal(event.flow, event.port),
+            Happening::Marked | Happening::Noticed => {
+                self.note_signal(event.flow, event.port);
+                self.on_signal(event.flow, event.port);
+            }
         }
     }
 

@@ -427,3 +427,29 @@ fn without_the_culprits_the_victim_gains_what_was_charged_to_their_root() {
     let ratio = charged as f64 / gained as f64;
     assert!((1.0..1.2).contains(&ratio), "charged {charged} ps, gained {gained} ps: {victim:#?}");
 }
+
+/// A switch that marks whatever waits in a long queue marks victims, too; the queues of the root hold culprits only.
+#[test]
+fn marks_are_right_if_they_go_to_flows_that_the_root_limits() {
+    let marked = |switches: &str| {
+        let text = std::fs::read_to_string(format!("{}/../../scenarios/victim.toml", env!("CARGO_MANIFEST_DIR")));
+        let text = text.expect("it is there").replace("[[switches]]", switches);
+        let plan = plan(&text);
+        let fair = scenario::fair_phases(&plan).expect("the shares are unique");
+        let run = run(plan);
+        let marking = super::Marking::new(&run.plan, &run.causes, &fair);
+        (marking.precision(), marking.recall(), run.of("victim").signals.values().sum::<u64>())
+    };
+    let ecn = "congestion_point = { name = \"ecn\", kmin = \"20KB\", kmax = \"20KB\" }\n";
+    let (precision, recall, of_victim) = marked(&format!("[[switches]]\n{ecn}"));
+    let precision = precision.expect("there are marks");
+    assert!(of_victim > 0 && (0.5..0.99).contains(&precision), "{precision}, {of_victim} marks of the victim");
+    assert_eq!(recall, Some(1.0));
+    // Only sw1, at whose outputs the roots are.
+    let (precision, recall, of_victim) = marked(&format!(
+        "[[switches]]\nflow_control = \"pfc\"\nbuffers = {{ capacity = \"150KB\", xoff = \"100KB\", xon = \"97KB\" }}\n\
+         [[switches]]\nmatch = \"sw1\"\n{ecn}"
+    ));
+    assert_eq!((precision, recall, of_victim), (Some(1.0), Some(1.0), 0));
+    assert_eq!(marked("[[switches]]"), (None, Some(0.0), 0));
+}

@@ -82,6 +82,13 @@ impl Causes {
         Blame { parts, roots, visited }
     }
 
+    /// The roots of what waits for an output that is not blocked.
+    pub(super) fn roots_of_output(&self, output: u32, class: u8) -> Vec<(RootAt, u64)> {
+        let mut found = Found::default();
+        self.add_output(RootAt { root: Root::Output, port: output, entry: output }, class, WHOLE, &mut found);
+        found.roots
+    }
+
     fn follow(&self, p: u32, class: u8, weight: u64, chain: &mut Vec<u32>, found: &mut Found) {
         found.visited.push(p);
         found.steps += 1;

@@ -1,0 +1,112 @@
+//! Marks and notices: whether they went to the flows that cause the congestion.
+
+use super::ledger::{NONE, Root};
+use super::trace::RootAt;
+use super::{Causes, FlowCauses};
+use scenario::{FairPhase, Plan};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Marks and notices of a flow by the roots of the congestion that they were about.
+pub(super) type Signals = BTreeMap<Vec<u32>, u64>;
+
+impl Causes {
+    /// A frame of the flow was marked at an output, or its source has got a notice from there: notes the roots of what
+    /// makes frames wait for that output now.
+    pub(super) fn note_signal(&mut self, flow: u32, port: u32) {
+        if !self.warm {
+            return;
+        }
+        let class = self.class_of[flow as usize];
+        let state = &self.ports[port as usize];
+        let roots = if state.is_blocked(class) {
+            self.trace(port, class).roots
+        } else if state.wire.until > self.now {
+            self.roots_of_output(port, class)
+        } else {
+            Vec::new()
+        };
+        let at_fault = |at: &RootAt| !matches!(at.root, Root::Credits | Root::Resume);
+        let ports: BTreeSet<u32> = roots.iter().map(|(at, _)| at).filter(|at| at_fault(at)).map(|at| at.port).collect();
+        if let Some(source) = self.source(flow) {
+            *source.signals.entry(ports.into_iter().collect()).or_default() += 1;
+        }
+    }
+}
+
+/// Marks and notices of a run against the flows that caused its congestion.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Marking {
+    /// Marks and notices, and those to a culprit of the congestion that they were about.
+    signals: (u64, u64),
+    /// Culprits of roots that blocked a flow or were signalled, and those that got a mark or notice for it.
+    culprits: (u64, u64),
+}
+
+impl Marking {
+    /// Judges the marks of a run. A flow is a culprit of a root if the root is the bottleneck of its max-min fair share, and
+    /// it offers more; where no bottleneck is known, if it uses the root.
+    pub(crate) fn new(plan: &Plan, flows: &[FlowCauses], fair: &[FairPhase]) -> Marking {
+        let mut bottlenecks: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
+        for share in fair.iter().flat_map(|phase| &phase.shares) {
+            if let Some(name) = &share.bottleneck {
+                bottlenecks.entry(name).or_default().insert(share.flow);
+            }
+        }
+        let mut roots: BTreeSet<u32> = flows.iter().flat_map(|flow| flow.signals.keys().flatten().copied()).collect();
+        let blocks = |root: Root| !matches!(root, Root::Credits | Root::Resume);
+        for (key, _) in flows.iter().flat_map(|flow| flow.ledger.iter()) {
+            if key.port != NONE && key.cause.root().is_some_and(blocks) {
+                roots.insert(key.port);
+            }
+        }
+        let names = names(plan, &roots);
+        let guilty: BTreeMap<u32, BTreeSet<u32>> = roots
+            .iter()
+            .map(|&root| {
+                let limited = names.get(&root).and_then(|name| bottlenecks.get(name.as_str()));
+                let using = || flows.iter().filter(|flow| flow.uses(root)).map(|flow| flow.flow).collect();
+                (root, limited.cloned().unwrap_or_else(using))
+            })
+            .collect();
+        let is_guilty = |flow: u32, root: &u32| guilty.get(root).is_some_and(|flows| flows.contains(&flow));
+        let mut marking = Marking::default();
+        let mut hit: BTreeSet<(u32, u32)> = BTreeSet::new();
+        for flow in flows {
+            for (roots, &count) in &flow.signals {
+                marking.signals.0 += count;
+                let right: Vec<u32> = roots.iter().copied().filter(|root| is_guilty(flow.flow, root)).collect();
+                marking.signals.1 += if right.is_empty() { 0 } else { count };
+                hit.extend(right.into_iter().map(|root| (root, flow.flow)));
+            }
+        }
+        marking.culprits.0 = guilty.values().map(|flows| flows.len() as u64).sum();
+        marking.culprits.1 = hit.len() as u64;
+        marking
+    }
+
+    /// The fraction of marks and notices that went to culprits; `None` if there were none.
+    pub(crate) fn precision(&self) -> Option<f64> {
+        (self.signals.0 > 0).then(|| self.signals.1 as f64 / self.signals.0 as f64)
+    }
+
+    /// The fraction of culprits that got a mark or notice; `None` if there were none.
+    pub(crate) fn recall(&self) -> Option<f64> {
+        (self.culprits.0 > 0).then(|| self.culprits.1 as f64 / self.culprits.0 as f64)
+    }
+}
+
+/// The links of ports, as fair shares name them.
+fn names(plan: &Plan, ports: &BTreeSet<u32>) -> BTreeMap<u32, String> {
+    let graph = &plan.spec.graph;
+    let mut names = BTreeMap::new();
+    let mut number = 0;
+    for (node, ends) in graph.nodes.iter().zip(graph.ports()) {
+        for end in ends {
+            if ports.contains(&number) {
+                names.insert(number, format!("{} -> {}", node.name, graph.nodes[end.peer.0 as usize].name));
+            }
+            number += 1;
+        }
+    }
+    names
+}
