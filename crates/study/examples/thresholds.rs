@@ -8,15 +8,16 @@ use std::sync::atomic::AtomicBool;
 use tailback_study::scenario::load;
 use tailback_study::{SweepStudy, cores, parse_axis};
 
-/// Two hosts overload h0, and the victim goes from one of them to h3.
+/// Two hosts overload h3. The victim goes from h2 to h4 and shares only the trunk with them, which has capacity for all.
 const SCENARIO: &str = r#"
     schema_version = 1
     name = "thresholds"
     [network]
     topology = "two-switches"
-    left = 2
+    left = 3
     right = 2
     link = { rate = "10Gb/s", latency = "500ns" }
+    trunk = { rate = "40Gb/s" }
     [[switches]]
     flow_control = "pfc"
     buffers = { capacity = "150KB" }
@@ -24,12 +25,12 @@ const SCENARIO: &str = r#"
     name = "hot"
     kind = "greedy"
     from = ["h0", "h1"]
-    to = "h2"
+    to = "h3"
     [[workloads]]
     name = "victim"
     kind = "greedy"
-    from = "h0"
-    to = "h3"
+    from = "h2"
+    to = "h4"
     [run]
     duration = "2ms"
 "#;
