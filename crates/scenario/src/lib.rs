@@ -38,6 +38,7 @@
 //!
 //! Only [`load()`] accesses the disk. This crate prints nothing, and no input makes it panic.
 
+mod campaign;
 mod check;
 mod expect;
 pub mod export;
@@ -57,6 +58,7 @@ mod parameters;
 mod pattern;
 mod plan;
 mod problem;
+mod quantity;
 mod reference;
 mod resolve;
 mod schema;
@@ -68,6 +70,7 @@ mod tree;
 mod value;
 mod variants;
 
+pub use campaign::{FaultKind, FaultSettings, SingleFault, single_faults};
 pub use check::{
     FairPhase, FairShare, Finding, Severity, check, check_routes, each_fair_phase, fair_phases, fair_phases_of_run,
     fair_shares, flow_paths,
@@ -81,6 +84,7 @@ pub use metric::{Metric, Unit};
 pub use paper::{Against, Best, Criterion, FigureNames, Matrix, OfFigures, OtherQuantity, Paper, Sentence, load_paper};
 pub use plan::{Axis, CaptureFormat, CollectivePlan, Entry, Input, Plan, ProbeSettings, RunSettings, Source, explain};
 pub use problem::{Complaint, Errors};
+pub use quantity::Quantity;
 pub use reference::reference;
 pub use schema::schema;
 pub use source::{FileReader, NoFiles, Place, SourceKind, SourceText, Sources};

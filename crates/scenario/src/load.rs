@@ -157,10 +157,20 @@ struct Loader<'a> {
 }
 
 impl Loader<'_> {
-    /// Reads one file and merges it with its base. `chain` contains the files that led here.
+    /// Reads one file, merges it with its base and applies its changes. `chain` contains the files that led here.
     fn file(&mut self, name: String, text: String, chain: &mut Vec<PathBuf>) -> Table {
         let source = self.sources.add(name, SourceKind::File, text);
         let tree = tree::parse(&self.sources, source, &mut self.problems);
+        let changes = tree.get(overrides::CHANGES).map(|entry| entry.item.clone());
+        let mut merged = self.merged(tree, chain);
+        if let Some(changes) = changes {
+            overrides::apply_changes(&mut self.problems, &mut merged, &changes);
+        }
+        merged
+    }
+
+    /// Merges a file with its base.
+    fn merged(&mut self, tree: Table, chain: &mut Vec<PathBuf>) -> Table {
         let Some(base) = tree.get("base") else { return tree };
         let (Data::Text(path), place) = (&base.item.data, base.item.place) else { return tree };
         let path = self.sources.folder(place).join(path);

@@ -6,6 +6,7 @@ use super::problem::Problem;
 use super::resolve::is_none;
 use super::source::{Place, SourceKind, Sources};
 use super::tree::{Data, Entry, Item, Table, parse_value};
+use super::variants::assignments;
 
 /// A path of keys and indices: `switches[0].buffers[0].xoff`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +19,10 @@ pub(crate) enum Step {
     At(usize),
     /// The table in a list with this `name`.
     Named(String),
+    /// Every entry of a list: `[*]`.
+    Every,
+    /// A new entry at the end of a list, or several: `[+]`.
+    More,
 }
 
 impl Path {
@@ -39,6 +44,8 @@ impl Path {
                     inner.split_once(']').ok_or_else(|| format!("`{text}` has a [ without a matching ]"))?;
                 steps.push(match inside.trim().parse() {
                     Ok(number) => Step::At(number),
+                    Err(_) if inside.trim() == "*" => Step::Every,
+                    Err(_) if inside.trim() == "+" => Step::More,
                     Err(_) => Step::Named(inside.trim().to_owned()),
                 });
                 rest = after;
@@ -112,6 +119,27 @@ fn keys_at(path: &Path) -> Result<Found, (String, String)> {
     Ok((found, kinds))
 }
 
+/// The key of a file's changes to its base.
+pub(crate) const CHANGES: &str = "set";
+
+/// Applies the changes of a file to itself and its base.
+pub(crate) fn apply_changes(problems: &mut Vec<Problem>, table: &mut Table, changes: &Item) {
+    let Data::Table(all) = &changes.data else {
+        let message = format!("expected a table, found {}", changes.data.describe());
+        problems.push(Problem::new(changes.place, message, "write { \"path\" = value }"));
+        return;
+    };
+    for (path, key, item) in assignments(all) {
+        let parsed = Path::parse(&path)
+            .map_err(|reason| (reason, "write \"run.duration\" = \"5ms\"".to_owned()))
+            .and_then(|path| kind_at(&path).map(|_| path))
+            .and_then(|path| set(table, path.steps(), key, item.clone()));
+        if let Err((message, help)) = parsed {
+            problems.push(Problem::new(key, message, help));
+        }
+    }
+}
+
 /// Adds an override to the texts and applies it to a scenario.
 pub(crate) fn apply(sources: &mut Sources, problems: &mut Vec<Problem>, table: &mut Table, text: &str) {
     let source = sources.add("--set".into(), SourceKind::Override, text.to_owned());
@@ -129,6 +157,12 @@ pub(crate) fn apply(sources: &mut Sources, problems: &mut Vec<Problem>, table: &
         .map_err(|reason| (reason, "write path=value, such as run.duration=5ms".to_owned()))
         .and_then(|path| kind_at(&path).map(|_| path));
     let path = match parsed {
+        // Files are merged before overrides apply.
+        Ok(Path(steps)) if matches!(&steps[0], Step::Key(name) if name == CHANGES) => {
+            let message = format!("`{CHANGES}` has no effect in an override");
+            problems.push(Problem::new(key, message, "override the paths themselves"));
+            return;
+        }
         Ok(path) => path,
         Err((message, help)) => {
             problems.push(Problem::new(key, message, help));
@@ -152,7 +186,10 @@ pub(crate) fn set(table: &mut Table, steps: &[Step], key: Place, item: Item) -> 
         table.entries.insert(name.clone(), Entry { key, item });
         return Ok(());
     }
-    let fresh = || Entry { key, item: Item { data: Data::Table(Table::default()), place: key } };
+    let fresh = || {
+        let data = if rest == [Step::More] { Data::List(Vec::new()) } else { Data::Table(Table::default()) };
+        Entry { key, item: Item { data, place: key } }
+    };
     let entry = table.entries.entry(name.clone()).or_insert_with(fresh);
     // A key inside a table that was removed brings the table back.
     if is_none(&entry.item) {
@@ -165,7 +202,9 @@ fn inside(at: &mut Item, name: &str, steps: &[Step], key: Place, item: Item) -> 
     match (&mut at.data, steps) {
         (Data::Table(table), [Step::Key(_), ..]) => set(table, steps, key, item),
         // A single table counts as a list of one.
-        (Data::Table(_), [Step::At(0), rest @ ..]) if !rest.is_empty() => inside(at, name, rest, key, item),
+        (Data::Table(_), [Step::At(0) | Step::Every, rest @ ..]) if !rest.is_empty() => {
+            inside(at, name, rest, key, item)
+        }
         (Data::Table(table), [Step::Named(wanted), rest @ ..]) if is_named(table, wanted) && !rest.is_empty() => {
             inside(at, name, rest, key, item)
         }
@@ -188,6 +227,25 @@ fn inside(at: &mut Item, name: &str, steps: &[Step], key: Place, item: Item) -> 
                 }
             }
             Ok(())
+        }
+        // A single table becomes a list.
+        (Data::Table(_), [Step::More]) => {
+            let first = at.clone();
+            at.data = Data::List(vec![first]);
+            inside(at, name, steps, key, item)
+        }
+        (Data::List(items), [Step::More]) => {
+            match item.data {
+                Data::List(more) => items.extend(more),
+                _ => items.push(item),
+            }
+            Ok(())
+        }
+        (Data::List(items), [Step::Every, rest @ ..]) if !rest.is_empty() => {
+            if items.is_empty() {
+                return Err((format!("`{name}` has no entries"), "add an entry, or leave the path out".into()));
+            }
+            items.iter_mut().try_for_each(|found| inside(found, name, rest, key, item.clone()))
         }
         (Data::List(items), [Step::Named(wanted), rest @ ..]) if !rest.is_empty() => {
             let named = |item: &&mut Item| matches!(&item.data, Data::Table(table) if is_named(table, wanted));
@@ -219,6 +277,8 @@ mod tests {
         let steps = [key("switches"), Step::At(0), key("buffers"), Step::Named("big".into()), key("xoff")];
         assert_eq!(path.0, steps);
         assert!(kind_at(&path).is_ok());
+        let every = Path::parse("switches[*].buffers[ * ].xoff").unwrap();
+        assert_eq!(every.0, [key("switches"), Step::Every, key("buffers"), Step::Every, key("xoff")]);
         for wrong in ["", ".", "a..b", "a[0", "a[0]b", "[0]"] {
             assert!(Path::parse(wrong).is_err(), "{wrong}");
         }

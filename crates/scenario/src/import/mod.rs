@@ -13,6 +13,8 @@ pub mod sonic;
 mod words;
 mod write;
 
+pub(crate) use write::quoted;
+
 use crate::problem::{Errors, Problem};
 use crate::source::{Place, SourceKind, Sources};
 

@@ -166,7 +166,7 @@ pub(super) fn csv(messages: &[Message]) -> String {
 }
 
 /// A text as a TOML string.
-pub(super) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {
         match c {

@@ -15,7 +15,7 @@ pub fn given(path: &str, world: &World, random: &mut Random) -> Option<bool> {
         "network.topology" => world.written_out == 0,
         // Names and files that others refer to.
         "classes" | "classes.name" | "workloads" | "workloads.name" | "expectations.name" => true,
-        "base" | "name" => random.percent(10),
+        "base" | "name" | "set" => random.percent(10),
         // A backlog, or a flow, that ends: the run stays short.
         "workloads.backlog" => random.percent(60),
         "workloads.mean_gap" => !world.wanted.contains_key("workloads.load"),
@@ -358,6 +358,7 @@ fn figures(path: &str, section: &str, name: &str, world: &mut World, random: &mu
             random.of(&["{ \"run.seed\" = [1, 2] }", "{ \"network.overhead\" = [\"0B\", \"20B\"] }"]).to_string()
         }
         "variants.name" | "choices.options.name" => quoted(format!("v{}", world.index)),
+        "set" => random.of(&["{ \"run.seed\" = 3 }", "{ \"switches[*].flow_control\" = \"pfc\" }"]).to_string(),
         "variants.set" | "choices.options.set" => {
             random.of(&["{ \"run.seed\" = 3 }", "{ \"network.overhead\" = \"0B\" }"]).to_string()
         }
