@@ -41,6 +41,7 @@
 
 pub mod capture;
 mod discover;
+mod faults;
 mod grid;
 mod import;
 mod judge;
@@ -50,16 +51,18 @@ mod run;
 pub mod slurm;
 pub mod sonic;
 pub mod stability;
+mod tune;
 pub mod why;
 
 pub use discover::{
     check_record, dcbx_event, dcbx_history, dcbx_record, dcbx_state, mean_stretch, routes_record, selector_name,
     severity_name, spb_discovery, spb_record, survey_routes, traffic_classes,
 };
+pub use faults::{FaultStudy, busy_time, fault_kinds};
 pub use grid::{
     Axis, CompareError, CompareEvent, CompareStudy, Compared, Curve, Grid, GridError, LoadedComparison, Older, Part,
     Point, PointResult, Sample, SweepRow, SweepStudy, SweepTable, Views, given_twice, kind_of, parse_axis,
-    quantity_keys,
+    quantity_keys, value_names,
 };
 pub use import::{ChakraFiles, ImportError, Target, import_chakra, import_goal, import_hpcc, import_htsim};
 pub use judge::{
@@ -76,6 +79,7 @@ pub use paper::{
     FigureStudy, JudgedFigure, PaperFigure, Subject, SummaryError, SummaryStudy, SummedUp, axis_to_draw, own_folder,
     paper_document, short_cell, whole_figure,
 };
+pub use tune::{CANDIDATES, Condition, Goal, LEAST_SEEDS, Search, Standing, TuneStudy, Tuned, Vary};
 pub use {results, scenario};
 
 pub use run::{

@@ -6,6 +6,7 @@
 mod comparison;
 mod discovered;
 mod exported;
+mod faults;
 mod figure;
 mod judgement;
 mod network;
@@ -14,6 +15,7 @@ mod plan;
 mod run;
 mod stability;
 mod sweep;
+mod tune;
 
 pub use comparison::{ComparedRun, Comparison, ComparisonRow, FinishedRun, UnfinishedComparison};
 pub use discovered::{
@@ -21,6 +23,7 @@ pub use discovered::{
     DcbxPortRecord, DcbxRecord, DcbxState, DcbxStepRecord, RoutesRecord, SpbRecord, SpbStepRecord, SpbTreeRecord,
 };
 pub use exported::Exported;
+pub use faults::{FaultEffect, Faults, RankedFault};
 pub use figure::{
     Chart, ChartGroup, ChartLine, ChartPoint, ChartVariant, Choice, Figure, FigureCell, FigureRun, NumberFinding,
     Program, Ruling, TrendFinding, TrendLine, TrendMedian, UnderChoice,
@@ -38,6 +41,7 @@ pub use stability::{
     StatedNumber, Theorem2, Theorem3, Theorem3At, TrajectoryRecord, UnequalPrediction,
 };
 pub use sweep::{Sweep, SweepCell, SweepRun};
+pub use tune::{Tune, TuneCandidate, TuneGoal, TunedKey};
 
 use super::error::ResultsError;
 use super::hash::{is_hashed, with_hash};

@@ -2,6 +2,7 @@
 
 use super::error::GridError;
 use super::points::{Grid, Older, REPLICATIONS, io, program};
+use crate::faults::SCENARIO;
 use crate::judge::documents::units_of;
 use files::output::unfinished::remove_dead_files;
 use files::output::{write_file, write_new};
@@ -20,8 +21,12 @@ const TABLES: [&str; 2] = ["table.csv", "table.json"];
 /// Returns whether a directory contains more than the remains of a sweep that was killed while it claimed the
 /// directory.
 fn holds_something(out: &Path) -> bool {
-    let ours =
-        |name: &str| name == "points" || name.starts_with("sweep.json.partial-") || name.starts_with("sweep.partial-");
+    let ours = |name: &str| {
+        name == "points"
+            || name == SCENARIO
+            || name.starts_with("sweep.json.partial-")
+            || name.starts_with("sweep.partial-")
+    };
     let Ok(entries) = fs::read_dir(out) else { return out.exists() };
     entries.flatten().any(|entry| {
         !ours(&entry.file_name().to_string_lossy())
@@ -63,8 +68,10 @@ impl Grid {
             digest.update(text.as_bytes());
             digest.update([0]);
         }
-        if older == Older::Replace {
-            digest.update(program());
+        match older {
+            Older::Keep => {}
+            Older::Replace => digest.update(program()),
+            Older::Extend => digest.update("extended"),
         }
         let identity = hexadecimal(&digest.finalize());
         let file = self.out.join("sweep.json");
@@ -108,7 +115,7 @@ impl Grid {
                 let path = self.out.join(&record.path);
                 path.exists() && !files.iter().any(|it| it.path == record.path && it.describes(&path))
             };
-            if let Some(record) = files.iter().filter(|record| TABLES.contains(&record.path.as_str())).find(edited) {
+            if let Some(record) = files.iter().find(edited) {
                 let path = self.out.join(&record.path);
                 return Err(GridError::Study(ResultsError::Edited { path }.into()));
             }
@@ -134,9 +141,15 @@ impl Grid {
         Ok(identity)
     }
 
-    /// Writes the tables of the sweep, and lists them with their hashes in `sweep.json`, so that readers can verify them
-    /// and edited ones are not replaced.
+    /// Writes the tables of the sweep.
     pub(super) fn write_tables(&self, texts: [String; 2]) -> Result<(), GridError> {
+        let tables: Vec<(String, String)> = TABLES.iter().map(|name| (*name).to_owned()).zip(texts).collect();
+        self.write_files(&tables)
+    }
+
+    /// Writes files of the sweep, given as paths in its directory and texts, and lists them with their hashes in
+    /// `sweep.json`, so that readers can verify them and edited ones are not replaced.
+    pub(crate) fn write_files(&self, files: &[(String, String)]) -> Result<(), GridError> {
         let refused = |error: ResultsError| GridError::Study(error.into());
         let file = self.out.join(Sweep::FILE);
         let about = Sweep::read(&self.out).map_err(refused)?;
@@ -144,13 +157,14 @@ impl Grid {
             return Err(GridError::Occupied { path: self.out.clone() });
         };
         let known = std::mem::take(&mut about.files);
-        let new: Vec<FileRecord> =
-            TABLES.iter().zip(&texts).map(|(name, text)| FileRecord::new(name, text.as_bytes())).collect();
+        let new: Vec<FileRecord> = files.iter().map(|(name, text)| FileRecord::new(name, text.as_bytes())).collect();
         let ours = |record: &FileRecord, path: &Path| {
             known.iter().chain([record]).any(|it| it.path == record.path && it.describes(path))
         };
         for record in &new {
             let path = self.out.join(&record.path);
+            let folder = Path::new(&record.path).parent().unwrap_or(Path::new(""));
+            files::no_links(&self.out, folder).map_err(io("write to", &self.out.join(folder)))?;
             files::plain(&path).map_err(io("write", &path))?;
             if path.exists() && !ours(record, &path) {
                 return Err(refused(ResultsError::Edited { path }));
@@ -159,8 +173,10 @@ impl Grid {
         // Whenever the process is killed, every file is listed as it is.
         about.files = new.iter().cloned().chain(known).collect();
         write_file(&file, about.to_text()).map_err(io("write", &file))?;
-        for (name, text) in TABLES.iter().zip(&texts) {
+        for (name, text) in files {
             let path = self.out.join(name);
+            let folder = path.parent().unwrap_or(&self.out);
+            fs::create_dir_all(folder).map_err(io("create", folder))?;
             write_file(&path, text).map_err(|error| refused(ResultsError::io("write", &path, error)))?;
         }
         about.files = new;

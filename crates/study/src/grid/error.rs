@@ -29,6 +29,11 @@ pub enum GridError {
         /// The axis, or the axis with its value.
         axis: String,
     },
+    /// A search cannot be made as asked for.
+    Search {
+        /// What is wrong, and the remedy.
+        reason: String,
+    },
     /// A run failed.
     Study(StudyError),
     /// The directory contains something else.
@@ -68,6 +73,7 @@ impl std::fmt::Display for GridError {
                 f,
                 "{axis} has no effect: another axis sets the same key\n  give each key one axis with all its values"
             ),
+            GridError::Search { reason } => f.write_str(reason),
             GridError::Study(error) => error.fmt(f),
             GridError::Occupied { path } => write!(
                 f,

@@ -90,6 +90,15 @@ pub enum Older {
     Keep,
     /// Replace it. Grids are the same if their scenario and program are, even if cells were added or removed.
     Replace,
+    /// Refuse it. Grids are the same if their scenario and program are, even if cells were added ([`Grid::add`]).
+    Extend,
+}
+
+/// What is known of a cell before it runs.
+struct Loaded {
+    seed_offset: u64,
+    need: Need,
+    expectations: Vec<Expectation>,
 }
 
 /// One finished run of one cell.
@@ -161,7 +170,6 @@ impl Grid {
     ) -> Result<Grid, GridError> {
         let seeds = (0..u64::from(plan.run.replications.max(1))).map(|n| plan.run.seed.wrapping_add(n)).collect();
         let (scenario, overrides, out) = (scenario.to_owned(), overrides.to_vec(), out.to_owned());
-        let records = vec![None; points.len()];
         let mut grid = Grid {
             scenario,
             overrides,
@@ -170,34 +178,66 @@ impl Grid {
             expectations: Vec::new(),
             largest: Need::default(),
             identity: String::new(),
-            records,
+            records: Vec::new(),
             seed_offsets: Vec::new(),
             repeated: Mutex::default(),
             out,
         };
-        let (first_seed, replications) = (plan.run.seed, plan.run.replications);
         // Every cell is loaded before the directory is claimed: a misspelt value should cost nothing.
-        for point in 0..grid.points.len() {
-            let own = |errors: Errors| errors.of_cell(plan, &grid.points[point].overrides, "--axis");
-            let loaded = load(&grid.scenario, &grid.overrides_of(point));
-            let plan = loaded.map_err(|errors| grid.wrong(point, own(errors)))?;
-            grid.seed_offsets.push(plan.run.seed.wrapping_sub(first_seed));
-            if let Some(wrong) = grid.ineffective(point, &plan, replications) {
-                return Err(wrong);
-            }
-            let need = plan.need();
-            if need.total() > grid.largest.total() {
-                grid.largest = need;
-            }
-            // Which flows it is about may differ from cell to cell; that it is a ratio may not.
-            let bare = |expectation: Expectation| {
-                let over = expectation.subjects.over.as_ref().map(|_| Vec::new());
-                Expectation { subjects: Subjects { over, ..Subjects::default() }, ..expectation }
-            };
-            grid.expectations.push(plan.expectations.into_iter().map(bare).collect());
+        for point in std::mem::take(&mut grid.points) {
+            let loaded = grid.loaded(plan, &point, older)?;
+            grid.push(point, loaded);
         }
         grid.identity = grid.claim(plan, older)?;
         Ok(grid)
+    }
+
+    /// Adds cells to a grid that may be extended. Returns the errors of those that are invalid, which are left out, or
+    /// `None`, for each of them.
+    ///
+    /// # Errors
+    /// Returns an error if the directory has become that of something else, or cannot be written.
+    pub fn add(&mut self, plan: &Plan, points: Vec<Point>) -> Result<Vec<Option<GridError>>, GridError> {
+        let add = |point: Point| match self.loaded(plan, &point, Older::Extend) {
+            Ok(loaded) => {
+                self.push(point, loaded);
+                None
+            }
+            Err(error) => Some(error),
+        };
+        let errors = points.into_iter().map(add).collect();
+        self.claim(plan, Older::Extend)?;
+        Ok(errors)
+    }
+
+    /// Loads a cell.
+    fn loaded(&self, plan: &Plan, point: &Point, older: Older) -> Result<Loaded, GridError> {
+        let option = if older == Older::Extend { "--vary" } else { "--axis" };
+        let own = |errors: Errors| wrong(point, errors.of_cell(plan, &point.overrides, option));
+        let cell = load(&self.scenario, &self.overrides_with(point)).map_err(own)?;
+        if let Some(wrong) = ineffective(point, &cell, plan.run.replications) {
+            return Err(wrong);
+        }
+        // Which flows it is about may differ from cell to cell; that it is a ratio may not.
+        let bare = |expectation: Expectation| {
+            let over = expectation.subjects.over.as_ref().map(|_| Vec::new());
+            Expectation { subjects: Subjects { over, ..Subjects::default() }, ..expectation }
+        };
+        Ok(Loaded {
+            seed_offset: cell.run.seed.wrapping_sub(plan.run.seed),
+            need: cell.need(),
+            expectations: cell.expectations.into_iter().map(bare).collect(),
+        })
+    }
+
+    fn push(&mut self, point: Point, loaded: Loaded) {
+        self.points.push(point);
+        self.records.push(None);
+        self.seed_offsets.push(loaded.seed_offset);
+        self.expectations.push(loaded.expectations);
+        if loaded.need.total() > self.largest.total() {
+            self.largest = loaded.need;
+        }
     }
 
     /// Requests that the first seed of a cell is recorded at a path; an older result is replaced.
@@ -210,27 +250,11 @@ impl Grid {
     /// Returns all overrides of a cell.
     #[must_use]
     pub fn overrides_of(&self, point: usize) -> Vec<String> {
-        let Point { beneath, overrides } = &self.points[point];
+        self.overrides_with(&self.points[point])
+    }
+
+    fn overrides_with(&self, Point { beneath, overrides }: &Point) -> Vec<String> {
         beneath.iter().chain(&self.overrides).chain(overrides).cloned().collect()
-    }
-
-    /// Finds a value of an axis that has no effect in a cell: its label would be false.
-    fn ineffective(&self, point: usize, plan: &Plan, replications: u32) -> Option<GridError> {
-        let axis = |text: &str| GridError::Axis { axis: text.to_owned() };
-        let overrides = &self.points[point].overrides;
-        if plan.run.replications != replications {
-            return Some(axis("run.replications"));
-        }
-        let has_effect = |text: &&String| {
-            text.starts_with(&format!("{VARIANT}="))
-                || plan.entries.iter().any(|entry| matches!(&entry.source, Source::Override(set) if set == *text))
-        };
-        overrides.iter().find(|text| !has_effect(text)).map(|text| axis(text))
-    }
-
-    fn wrong(&self, point: usize, errors: Errors) -> GridError {
-        let Point { beneath, overrides } = &self.points[point];
-        GridError::Scenario { cell: overrides.iter().chain(beneath).cloned().collect(), errors }
     }
 
     /// Returns the files of finished runs that were damaged or modified, and whose runs were repeated.
@@ -423,7 +447,7 @@ impl Grid {
         let record = self.recording(point, seed);
         let plan = load(&self.scenario, &overrides)
             .and_then(|plan| plan.without_flows().with_seed(own_seed))
-            .map_err(|e| self.wrong(point, e))?;
+            .map_err(|errors| wrong(&self.points[point], errors))?;
         let options = Options { threads: 1, time_up: None, interrupt, record: record.as_ref(), capture: None };
         let run = execute(&plan, &options, |_| {}).map_err(GridError::Study)?;
         if run.report.outcome == fabric::Outcome::Interrupted {
@@ -447,6 +471,23 @@ impl Grid {
         write_one_of_many(&file, run.to_text()).map_err(io("write", &file))?;
         Ok(Some(sample))
     }
+}
+
+/// Finds a value of an axis that has no effect in a cell: its label would be false.
+fn ineffective(point: &Point, plan: &Plan, replications: u32) -> Option<GridError> {
+    let axis = |text: &str| GridError::Axis { axis: text.to_owned() };
+    if plan.run.replications != replications {
+        return Some(axis("run.replications"));
+    }
+    let has_effect = |text: &&String| {
+        text.starts_with(&format!("{VARIANT}="))
+            || plan.entries.iter().any(|entry| matches!(&entry.source, Source::Override(set) if set == *text))
+    };
+    point.overrides.iter().find(|text| !has_effect(text)).map(|text| axis(text))
+}
+
+fn wrong(Point { beneath, overrides }: &Point, errors: Errors) -> GridError {
+    GridError::Scenario { cell: overrides.iter().chain(beneath).cloned().collect(), errors }
 }
 
 /// What the file of a run contains.
@@ -496,6 +537,25 @@ fn values(plan: &Plan, measures: &Measures) -> BTreeMap<String, f64> {
         put(key, measured(expectation, measures));
     }
     values
+}
+
+/// Returns the names of the values that a run of a plan may have.
+#[must_use]
+pub fn value_names(plan: &Plan) -> Vec<String> {
+    let of_workload = |name: &String| {
+        let each = [
+            "throughput (b/s)",
+            "fairness",
+            "completion time (s)",
+            "p99 completion time (s)",
+            "mean slowdown",
+            "p99 slowdown",
+        ];
+        each.map(|value| format!("{name}: {value}"))
+    };
+    let totals = ["delivered (B)", "dropped frames", "pause frames"].map(str::to_owned);
+    let workloads = plan.workload_names.iter().flat_map(of_workload);
+    workloads.chain(totals).chain(quantity_keys(&plan.expectations)).collect()
 }
 
 /// Returns the unit and the bounds of a value that a sweep keeps, by its name.

@@ -104,7 +104,7 @@ pub fn export_sonic(plan: &Plan, folder: &Path, overwrite: bool) -> Result<Expor
     let exported = export(plan).map_err(ExportError::Plan)?;
     let mut files = Vec::new();
     for (name, text) in &exported.switches {
-        if name.is_empty() || name.starts_with('.') || name.contains(['/', '\\', '\0']) {
+        if !is_folder_name(name) {
             return Err(ExportError::Plan(format!("no folder can be named after switch `{name}`; rename it")));
         }
         let file = folder.join(name).join("config_db.json");
@@ -119,6 +119,11 @@ pub fn export_sonic(plan: &Plan, folder: &Path, overwrite: bool) -> Result<Expor
         write_given(&file, text).map_err(failed)?;
     }
     Ok(exported)
+}
+
+/// Whether a folder can be named after a switch.
+pub(crate) fn is_folder_name(name: &str) -> bool {
+    !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\', '\0'])
 }
 
 /// An export that failed.

@@ -4,6 +4,7 @@
 
 use super::import_arguments::{Export, Import};
 use super::listing::TEMPLATE_NAMES;
+use super::study_arguments::{Faults, Tune};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::net::Ipv4Addr;
@@ -40,6 +41,10 @@ pub enum Command {
     Compare(Compare),
     /// Run a scenario over a grid of values and seeds
     Sweep(Sweep),
+    /// Find values of keys that make a measured value small, such as thresholds and timers
+    Tune(Tune),
+    /// Try every single fault of a network and rank what each does
+    Faults(Faults),
     /// Reproduce a paper's figures and compare the results with the paper
     Reproduce(Reproduce),
     /// Analyse the stability of a scenario's congestion control with a fluid model

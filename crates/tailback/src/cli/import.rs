@@ -1,9 +1,11 @@
 //! `import`: files of other simulators and of switches as scenarios. `export`: scenarios as files of switches.
 
+use super::arguments::{Arguments, Command, Run};
 use super::check::load_or_say;
 use super::console;
 use super::exit::Exit;
 use super::import_arguments::{Export, ExportTo, Import, ImportFrom, ImportTarget};
+use clap::Parser;
 use scenario::import::Imported;
 use study::sonic::{ExportError, export_sonic};
 use study::{ChakraFiles, ImportError, Target, import_chakra, import_goal, import_hpcc, import_htsim};
@@ -40,6 +42,16 @@ pub fn import(arguments: &Import) -> Exit {
             let target = target(&files.target);
             said(&target, study::sonic::import_sonic(&files.path, &target))
         }
+    }
+}
+
+/// The arguments of `run` with defaults, for a scenario that was written.
+pub fn to_run(arguments: &Import) -> Option<Run> {
+    let target = arguments.from.target();
+    let words = ["tailback".into(), "run".into(), "--".into(), target.output.clone().into_os_string()];
+    match Arguments::try_parse_from(words).ok()?.command {
+        Command::Run(run) if target.run => Some(run),
+        _ => None,
     }
 }
 

@@ -36,6 +36,22 @@ pub struct ImportTarget {
     /// Replace existing files
     #[arg(long)]
     pub overwrite: bool,
+    /// Run the scenario and record the results, as `tailback run` does
+    #[arg(long)]
+    pub run: bool,
+}
+
+impl ImportFrom {
+    /// Where the scenario is written.
+    pub fn target(&self) -> &ImportTarget {
+        match self {
+            ImportFrom::Hpcc(it) => &it.target,
+            ImportFrom::Htsim(it) => &it.target,
+            ImportFrom::Goal(it) => &it.target,
+            ImportFrom::Chakra(it) => &it.target,
+            ImportFrom::Sonic(it) => &it.target,
+        }
+    }
 }
 
 /// `import hpcc`

@@ -9,6 +9,7 @@ mod count;
 mod dcbx;
 mod deadline;
 mod exit;
+mod faults;
 mod figure;
 mod import;
 mod import_arguments;
@@ -23,8 +24,10 @@ mod run;
 mod slurm;
 mod spb;
 mod stability;
+mod study_arguments;
 mod summary;
 mod sweep;
+mod tune;
 mod why;
 
 use arguments::{Arguments, Command};
@@ -97,6 +100,8 @@ pub fn main() -> ExitCode {
         Command::Explain(arguments) => check::explain(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
         Command::Sweep(arguments) => sweep::sweep(&arguments),
+        Command::Tune(arguments) => tune::tune(&arguments),
+        Command::Faults(arguments) => faults::faults(&arguments),
         Command::Reproduce(arguments) => reproduce::reproduce(&arguments),
         Command::Stability(arguments) => stability::stability(&arguments),
         Command::Pcap(arguments) => capture::pcap(&arguments),
@@ -111,7 +116,10 @@ pub fn main() -> ExitCode {
         Command::Reference => listing::reference(),
         Command::Tables => listing::tables(),
         Command::Init(arguments) => listing::init(&arguments),
-        Command::Import(arguments) => import::import(&arguments),
+        Command::Import(arguments) => match (import::import(&arguments), import::to_run(&arguments)) {
+            (Exit::Success, Some(arguments)) => run::run(&arguments, &mut *ranks),
+            (exit, _) => exit,
+        },
         Command::Export(arguments) => import::export(&arguments),
         Command::Completions(arguments) => listing::completions(&arguments),
     };

@@ -21,7 +21,7 @@ pub fn say(error: &GridError) -> Exit {
             console::problems(errors)
         }
         GridError::Study(error) => super::run::say(error),
-        GridError::Occupied { .. } | GridError::TooLarge { .. } | GridError::Axis { .. } => {
+        GridError::Occupied { .. } | GridError::TooLarge { .. } | GridError::Axis { .. } | GridError::Search { .. } => {
             console::error(&error.to_string());
             Exit::BadInput
         }

@@ -2,7 +2,7 @@
 
 use crate::program::Scratch;
 
-const COMMANDS: [&str; 26] = [
+const COMMANDS: [&str; 28] = [
     "run",
     "check",
     "routes",
@@ -11,6 +11,8 @@ const COMMANDS: [&str; 26] = [
     "explain",
     "compare",
     "sweep",
+    "tune",
+    "faults",
     "reproduce",
     "stability",
     "pcap",

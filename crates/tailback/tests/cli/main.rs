@@ -36,5 +36,6 @@ mod study;
 mod subnet;
 mod torture;
 mod trends;
+mod tune;
 mod whole;
 mod why;

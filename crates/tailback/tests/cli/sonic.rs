@@ -34,6 +34,35 @@ fn four_configurations_become_a_scenario_that_runs() {
     assert!(again.err.contains("already exists"), "{}", again.err);
 }
 
+/// The three commands of docs/operators.md, with fewer candidates and seeds.
+#[test]
+fn three_commands_go_from_configurations_to_a_tuned_profile() {
+    let scratch = leaf_spine("sonic-tuned");
+    scratch.run(&["check", "fabric"]).ends(0);
+    scratch.run(&["import", "sonic", "fabric", "-o", "fabric.toml", "--run"]).ends(0);
+    assert!(scratch.path("results/fabric/manifest.json").exists());
+    let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/operators.md"));
+    let page = page.expect("the page");
+    let kmin = "switches[*].congestion_points[*].kmin=20KB..2MB";
+    let pmax = "switches[*].congestion_points[*].pmax=0.01..1";
+    let goal = "incast: p99 completion time";
+    assert!([kmin, pmax, goal].iter().all(|part| page.contains(part)), "the page shows other commands");
+    let few = ["--candidates", "4", "--replications", "2"];
+    let tune = ["tune", "fabric.toml", "--vary", kmin, "--vary", pmax, "--minimise", goal];
+    let said = scratch.run(&[&tune[..], &few].concat()).ends(0);
+    assert!(said.out.contains("best") && said.out.contains("given"), "{}", said.out);
+    // The profile of the best candidate, as a switch takes it, is sound and has its thresholds.
+    let best = std::fs::read_to_string(scratch.path("results/fabric-tune/best.toml")).expect("a scenario");
+    scratch.run(&["check", "results/fabric-tune/sonic"]).ends(0);
+    scratch.run(&["import", "sonic", "results/fabric-tune/sonic", "-o", "again.toml"]).ends(0);
+    let value = |key: &str| {
+        let line = best.lines().find(|line| line.contains(&format!(".{key}\""))).expect("a tuned key");
+        line.split('=').nth(1).expect("a value").trim().to_owned()
+    };
+    let again = std::fs::read_to_string(scratch.path("again.toml")).expect("a scenario");
+    assert!(again.contains(&format!("kmin = {}", value("kmin"))), "{best}\n{again}");
+}
+
 #[test]
 fn findings_name_switch_port_and_table() {
     let scratch = leaf_spine("sonic-findings");

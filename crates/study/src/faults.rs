@@ -1,0 +1,238 @@
+//! Campaigns of single faults: one run, or several seeds, for each fault that a network may have, ranked by what it does.
+//!
+//! A campaign is a scenario of its own, `faults.toml`, which is based on the given one and has a variant for each fault,
+//! and a sweep over these variants. So each of its runs can be repeated, recorded and explained like any other.
+
+use crate::grid::{Axis, Grid, GridError, SweepRow, SweepStudy, SweepTable};
+use crate::run::execute::{Options, execute};
+use crate::run::names::slug;
+use crate::tune::relative;
+use fabric::workload::FlowSpec;
+use files::output::write_file;
+use results::document::{Document, FaultEffect, Faults, RankedFault};
+use scenario::{FaultKind, Plan, SingleFault, VARIANT, load};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use units::Span;
+
+/// Name of the variant without a fault.
+const WITHOUT: &str = "no fault";
+/// Name of the expectation that measures victims.
+const VICTIMS: &str = "victim time";
+/// File of the scenario of a campaign.
+pub(crate) const SCENARIO: &str = "faults.toml";
+
+/// A campaign that is ready to run.
+pub struct FaultStudy {
+    name: String,
+    faults: Vec<SingleFault>,
+    sweep: SweepStudy,
+}
+
+impl FaultStudy {
+    /// Prepares a campaign in a scenario that was loaded from that file with those overrides. The default directory is
+    /// `results/NAME-faults`.
+    ///
+    /// # Errors
+    /// Returns an error if there are no faults, if the scenario is invalid with one, or if the directory contains
+    /// something else or cannot be created.
+    pub fn new(
+        plan: &Plan,
+        (file, overrides): (&Path, &[String]),
+        faults: Vec<SingleFault>,
+        out: Option<&Path>,
+    ) -> Result<FaultStudy, GridError> {
+        if faults.is_empty() {
+            let reason = "no link and no node has such a fault; choose other kinds or other names".into();
+            return Err(GridError::Search { reason });
+        }
+        let usual = || Path::new("results").join(format!("{}-faults", slug(&plan.name)));
+        let out = out.map_or_else(usual, Path::to_owned);
+        let failed = |what: &'static str, path: &Path| {
+            let path = path.to_owned();
+            move |source| GridError::Io { what, path, source }
+        };
+        std::fs::create_dir_all(&out).map_err(failed("create", &out))?;
+        let scenario = out.join(SCENARIO);
+        let text = scenario_text(plan, file, &out, &faults);
+        files::plain(&scenario).map_err(failed("write", &scenario))?;
+        match files::read_inside(&out, SCENARIO) {
+            Ok(known) if known == text => {}
+            Ok(_) => return Err(GridError::Occupied { path: out }),
+            Err(error) if files::is_missing(&error) => {
+                write_file(&scenario, &text).map_err(failed("write", &scenario))?;
+            }
+            Err(error) => return Err(failed("read", &scenario)(error)),
+        }
+        let plan_of_all =
+            load(&scenario, overrides).map_err(|errors| GridError::Scenario { cell: Vec::new(), errors })?;
+        let names = [WITHOUT.to_owned()].into_iter().chain(faults.iter().map(|fault| fault.name.clone()));
+        let axes: Vec<Axis> = vec![(VARIANT.to_owned(), names.collect())];
+        let sweep = SweepStudy::new(plan_of_all, (&scenario, overrides), axes, Some(&out))?;
+        Ok(FaultStudy { name: plan.name.clone(), faults, sweep })
+    }
+
+    /// Returns the runs of the campaign.
+    #[must_use]
+    pub fn grid(&self) -> &Grid {
+        &self.sweep.grid
+    }
+
+    /// Returns the directory of the campaign.
+    #[must_use]
+    pub fn out(&self) -> &PathBuf {
+        &self.sweep.out
+    }
+
+    /// Executes all unfinished runs and writes the table of the runs and the ranks of the faults.
+    ///
+    /// # Errors
+    /// Returns the first error; finished runs are kept.
+    pub fn run(
+        &self,
+        threads: usize,
+        interrupt: &AtomicBool,
+        progress: impl Fn(usize, usize) + Sync,
+    ) -> Result<Faults, GridError> {
+        let results = self.sweep.grid.run(threads, interrupt, progress)?;
+        let table = SweepTable::new(&self.sweep.axes, &results);
+        let document = self.ranked(&table);
+        self.sweep.grid.write_files(&[
+            ("table.csv".to_owned(), table.csv()),
+            ("table.json".to_owned(), table.json()),
+            (Faults::FILE.to_owned(), document.to_text()),
+        ])?;
+        Ok(document)
+    }
+
+    /// The faults by their effects, the worst first.
+    fn ranked(&self, table: &SweepTable) -> Faults {
+        let row = |name: &str| table.rows.iter().find(|row| row.values.first().is_some_and(|value| value == name));
+        let without = row(WITHOUT);
+        let effect = |name: &str| match (row(name), without) {
+            (Some(row), Some(without)) => effect(table, row, without),
+            _ => FaultEffect::default(),
+        };
+        let ranked = |fault: &SingleFault| RankedFault {
+            name: fault.name.clone(),
+            kind: fault.kind.word().to_owned(),
+            effect: effect(&fault.name),
+        };
+        let mut faults: Vec<RankedFault> = self.faults.iter().map(ranked).collect();
+        faults.sort_by(|a, b| {
+            let (a, b) = (badness(&a.effect), badness(&b.effect));
+            a.iter()
+                .zip(&b)
+                .map(|(a, b)| b.total_cmp(a))
+                .find(|order| order.is_ne())
+                .unwrap_or(std::cmp::Ordering::Equal)
+        });
+        Faults { name: self.name.clone(), seeds: self.sweep.grid.seeds.clone(), without: effect(WITHOUT), faults }
+    }
+}
+
+/// Returns the time in which a network without a fault is busy: until its last flow completes, or to the end of the run if
+/// one does not. It runs it once.
+///
+/// # Errors
+/// Returns an error if the run fails.
+pub fn busy_time(plan: &Plan, interrupt: &AtomicBool) -> Result<Span, GridError> {
+    let options = Options { threads: 1, time_up: None, interrupt, record: None, capture: None };
+    let run = execute(plan, &options, |_| {}).map_err(GridError::Study)?;
+    let end = |(flow, completion): (&FlowSpec, &Option<f64>)| {
+        completion.map(|seconds| flow.start.as_picos().saturating_add((seconds * 1e12) as u64))
+    };
+    let ends: Option<Vec<u64>> = plan.spec.flows.iter().zip(&run.measures.completion).map(end).collect();
+    let last = ends.and_then(|ends| ends.into_iter().max()).map(Span::from_picos);
+    Ok(last.filter(|last| *last < plan.run.duration && *last > Span::ZERO).unwrap_or(plan.run.duration))
+}
+
+/// What makes a fault bad, the gravest first: how runs end, what is not delivered, the slowest flows, victims.
+fn badness(effect: &FaultEffect) -> [f64; 5] {
+    let runs: usize = effect.outcomes.values().sum();
+    let share = |words: &[&str]| {
+        let count: usize = words.iter().filter_map(|word| effect.outcomes.get(*word)).sum();
+        count as f64 / runs.max(1) as f64
+    };
+    let lost = effect.delivered.map_or(1.0, |delivered| (1.0 - delivered).max(0.0));
+    [
+        share(&["deadlock"]),
+        share(&["deadlock", "stalled", "loss", "limit"]),
+        // To a thousandth: retransmissions at the end of a run are no loss.
+        (lost * 1000.0).round(),
+        effect.p99_completion.unwrap_or(f64::INFINITY),
+        effect.victim_seconds.unwrap_or(0.0),
+    ]
+}
+
+fn effect(table: &SweepTable, row: &SweepRow, without: &SweepRow) -> FaultEffect {
+    let mean = |row: &SweepRow, metric: usize| row.summaries[metric].as_ref().map(|summary| summary.mean);
+    let named = |name: &str| table.metrics.iter().position(|metric| metric == name);
+    let ratio = |metric: usize| {
+        let (with, without) = (mean(row, metric)?, mean(without, metric)?);
+        (without > 0.0).then_some(with / without)
+    };
+    let largest = |ending: &str| {
+        let metrics = table.metrics.iter().enumerate().filter(|(_, name)| name.ends_with(ending));
+        metrics.filter_map(|(metric, _)| ratio(metric)).max_by(f64::total_cmp)
+    };
+    FaultEffect {
+        outcomes: row.outcomes.iter().cloned().collect(),
+        delivered: named("delivered (B)").and_then(ratio),
+        completion: largest(": completion time (s)"),
+        p99_completion: largest(": p99 completion time (s)"),
+        victim_seconds: named(VICTIMS).and_then(|metric| mean(row, metric)),
+        dropped_frames: named("dropped frames").and_then(|metric| mean(row, metric)),
+    }
+}
+
+/// The scenario of a campaign: the given one with a variant for each fault.
+fn scenario_text(plan: &Plan, file: &Path, out: &Path, faults: &[SingleFault]) -> String {
+    let quoted = |text: &str| serde_json::Value::from(text).to_string();
+    let mut text = format!(
+        "# Written by `tailback faults`: a variant for each single fault. To look closer at one:\n\
+         #   tailback run {SCENARIO} --variant NAME\n\
+         schema_version = 1\nbase = {}\nname = {}\n\n[set]\n",
+        quoted(&relative(file, out)),
+        quoted(&format!("{}, faults", plan.name)),
+    );
+    text.push_str(&format!(
+        "\"expectations[+]\" = {{ name = \"{VICTIMS}\", metric = \"victim-time\", of = \"*\", statistic = \"sum\" }}\n\n\
+         [[variants]]\nname = \"{WITHOUT}\"\nset = {{}}\n"
+    ));
+    for fault in faults {
+        let changes = fault.changes.iter().map(|(path, value)| format!("{} = {value}", quoted(path)));
+        let changes: Vec<String> = changes.collect();
+        text.push_str(&format!("\n[[variants]]\nname = {}\nset = {{ {} }}\n", quoted(&fault.name), changes.join(", ")));
+    }
+    text
+}
+
+/// Returns the kinds of faults by their names.
+#[must_use]
+pub fn fault_kinds() -> Vec<&'static str> {
+    FaultKind::ALL.iter().map(|kind| kind.word()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_deadlock_is_worse_than_a_slow_flow() {
+        let effect = |outcome: &str, delivered: f64, p99: Option<f64>| FaultEffect {
+            outcomes: [(outcome.to_owned(), 1)].into(),
+            delivered: Some(delivered),
+            p99_completion: p99,
+            ..FaultEffect::default()
+        };
+        let order = [
+            effect("deadlock", 0.9, None),
+            effect("stalled", 0.99, Some(1.0)),
+            effect("finished", 0.5, Some(1.0)),
+            effect("finished", 1.0, Some(7.0)),
+            effect("finished", 1.0, Some(1.0)),
+        ];
+        assert!(order.windows(2).all(|pair| badness(&pair[0]) > badness(&pair[1])));
+    }
+}
