@@ -116,7 +116,7 @@ pub enum Metric {
     Blame,
     /// Fraction of marks and notices that went to culprits.
     MarkPrecision,
-    /// Fraction of culprits that got a mark or notice.
+    /// Fraction of the blocked time of culprits that is charged to those with a mark or notice.
     MarkRecall,
     /// Outcome of the run.
     Outcome,

@@ -350,7 +350,8 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::Run,
         Unit::Number,
         Usual::Never,
-        "fraction of culprits that got a mark or notice about their root; a number from 0 to 1",
+        "fraction of the blocked time charged to culprits that is charged to those with a mark or notice about their root; \
+         a number from 0 to 1",
     ),
     row(
         "dropped-frames",

@@ -20,7 +20,8 @@ impl Causes {
         let state = &self.ports[port as usize];
         let roots = if state.is_blocked(class) {
             self.trace(port, class).roots
-        } else if state.wire.until > self.now {
+        } else if state.wire.until >= self.now {
+            // Frames are marked as they start, when the one before has just left.
             self.roots_of_output(port, class)
         } else {
             Vec::new()
@@ -38,8 +39,8 @@ impl Causes {
 pub(crate) struct Marking {
     /// Marks and notices, and those to a culprit of the congestion that they were about.
     signals: (u64, u64),
-    /// Culprits of roots that blocked a flow or were signalled, and those that got a mark or notice for it.
-    culprits: (u64, u64),
+    /// Picoseconds of blocked time that are charged to culprits of its root, and to those that got a mark or notice about it.
+    charged: (u64, u64),
 }
 
 impl Marking {
@@ -53,10 +54,11 @@ impl Marking {
             }
         }
         let mut roots: BTreeSet<u32> = flows.iter().flat_map(|flow| flow.signals.keys().flatten().copied()).collect();
-        let blocks = |root: Root| !matches!(root, Root::Credits | Root::Resume);
-        for (key, _) in flows.iter().flat_map(|flow| flow.ledger.iter()) {
-            if key.port != NONE && key.cause.root().is_some_and(blocks) {
+        let mut charges: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+        for (key, time) in flows.iter().flat_map(|flow| flow.ledger.iter()) {
+            if key.by != NONE && key.cause.root().is_some() {
                 roots.insert(key.port);
+                *charges.entry((key.port, key.by)).or_default() += time;
             }
         }
         let names = names(plan, &roots);
@@ -79,8 +81,10 @@ impl Marking {
                 hit.extend(right.into_iter().map(|root| (root, flow.flow)));
             }
         }
-        marking.culprits.0 = guilty.values().map(|flows| flows.len() as u64).sum();
-        marking.culprits.1 = hit.len() as u64;
+        for (&(root, flow), &time) in charges.iter().filter(|((root, flow), _)| is_guilty(*flow, root)) {
+            marking.charged.0 += time;
+            marking.charged.1 += if hit.contains(&(root, flow)) { time } else { 0 };
+        }
         marking
     }
 
@@ -89,9 +93,10 @@ impl Marking {
         (self.signals.0 > 0).then(|| self.signals.1 as f64 / self.signals.0 as f64)
     }
 
-    /// The fraction of culprits that got a mark or notice; `None` if there were none.
+    /// The fraction of the blocked time charged to culprits that is charged to those with a mark or notice about their root;
+    /// `None` if there is none.
     pub(crate) fn recall(&self) -> Option<f64> {
-        (self.culprits.0 > 0).then(|| self.culprits.1 as f64 / self.culprits.0 as f64)
+        (self.charged.0 > 0).then(|| self.charged.1 as f64 / self.charged.0 as f64)
     }
 }
 
