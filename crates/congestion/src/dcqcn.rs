@@ -13,7 +13,7 @@
 
 use crate::increase::lasting;
 use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Preset, Values};
-use crate::path::{BASE_RTT, REPACED, RateWindow, WINDOW_EXCESS, pacing, window_parameter};
+use crate::path::{BASE_RTT, BASE_WINDOW, REPACED, RateWindow, WINDOW_EXCESS, pacing, window_parameter};
 use crate::qcn_source::ordered;
 use crate::{Adapter, Allowance, Feedback, Pacing, ProtocolInfo, Reaction, ReactionPoint};
 use units::{Bytes, Rate, Span, Time};
@@ -119,6 +119,7 @@ pub(crate) const INFO: ProtocolInfo = ProtocolInfo {
         },
         window_parameter("none", "our choice: DCQCN controls the rate only"),
         BASE_RTT,
+        BASE_WINDOW,
         WINDOW_EXCESS,
         REPACED,
     ],

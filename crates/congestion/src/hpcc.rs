@@ -7,7 +7,8 @@
 
 use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Preset, Values};
 use crate::path::{
-    BASE_RTT, BoundedRate, Round, TELEMETRY_UNIT, WINDOW_EXCESS, bits, continues, rounded, seconds, window_parameter,
+    BASE_RTT, BASE_WINDOW, BoundedRate, REWAITS, Round, TELEMETRY_UNIT, WINDOW_EXCESS, bits, continues, gap, rounded,
+    seconds, window_parameter,
 };
 use crate::{Adapter, Allowance, Feedback, Pacing, ProtocolInfo, Reaction, ReactionPoint, Stamp};
 use units::{Bytes, Time};
@@ -57,7 +58,9 @@ pub(crate) const INFO: ProtocolInfo = ProtocolInfo {
             meaning: "Whether each hop has a rate of its own, of which the smallest counts.",
         },
         window_parameter("variable", "HPCC simulator, HAS_WIN 1 and VAR_WIN 1"),
+        BASE_WINDOW,
         WINDOW_EXCESS,
+        REWAITS,
         TELEMETRY_UNIT,
     ],
     presets: &[Preset {
@@ -67,6 +70,11 @@ pub(crate) const INFO: ProtocolInfo = ProtocolInfo {
             ("max_stage", "0", "HPCC simulator, MI_THRESH"),
             ("rate_per_hop", "true", "HPCC simulator, MULTI_RATE 1"),
             ("window_excess", "true", "HPCC simulator: a frame may start within the window"),
+            (
+                "rewaits",
+                "true",
+                "HPCC simulator, ChangeRate: the time of the next frame is moved, also if it has passed",
+            ),
             ("telemetry_unit", "1", "HPCC simulator, INT_MULTI"),
         ],
     }],
@@ -102,6 +110,7 @@ pub struct Hpcc {
     /// Telemetry of the acknowledgement that is being handled.
     latest: Vec<Stamp>,
     telemetry_unit: u64,
+    pacing: Pacing,
 }
 
 impl Hpcc {
@@ -124,6 +133,7 @@ impl Hpcc {
             hops: Vec::new(),
             latest: Vec::new(),
             telemetry_unit: values.count("telemetry_unit"),
+            pacing: gap(values),
         })))
     }
 
@@ -163,7 +173,7 @@ impl Hpcc {
             let rate = bits(stamp.rate);
             let sent = (stamp.sent - last.sent).bits() as f64 / interval;
             let queue = stamp.queue.min(last.queue).bits() as f64;
-            let utilisation = sent / rate + queue / (rate * round_trip);
+            let utilisation = sent / rate + queue / (rate * self.rate.window.full);
             if utilisation > highest {
                 (highest, over) = (utilisation, interval);
             }
@@ -239,7 +249,7 @@ impl ReactionPoint for Hpcc {
     }
 
     fn pacing(&self) -> Pacing {
-        Pacing::FromStart
+        self.pacing
     }
 }
 

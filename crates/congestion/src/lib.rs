@@ -123,6 +123,9 @@ pub enum Pacing {
     Remaining,
     /// The wait is recomputed from the start of the last frame.
     FromStart,
+    /// The same, also if the wait was over: between the starts of two frames is always what the first one takes at the
+    /// present rate.
+    Gap,
     /// The wait keeps its length: a new rate applies from the next frame on.
     Kept,
 }

@@ -43,7 +43,7 @@ impl WindowBound {
     }
 
     /// The bound at that rate, at least one byte: a window of one frame is always granted.
-    fn at(self, rate: f64, link: f64, round_trip: Span) -> Option<Bytes> {
+    fn at(self, rate: f64, link: f64, round_trip: f64) -> Option<Bytes> {
         let rate = match self {
             WindowBound::None => return None,
             WindowBound::Fixed => link,
@@ -93,6 +93,28 @@ pub(crate) const REPACED: Parameter = Parameter {
          it.",
 };
 
+/// Whether a lower rate applies to a wait that is over.
+pub(crate) const REWAITS: Parameter = Parameter {
+    name: "rewaits",
+    kind: ParameterKind::Flag,
+    default: ParameterDefault::Value("false", "our choice: a frame that may start keeps its permission"),
+    meaning: "Whether a lower rate makes a frame wait again that has waited for the former rate, but not yet for this one. \
+         A flow that its window holds sees its rate fall while it waits.",
+};
+
+/// Reads [`REWAITS`], if the control has it.
+pub(crate) fn gap(values: &Values) -> Pacing {
+    if values.maybe_flag("rewaits").unwrap_or(false) { Pacing::Gap } else { Pacing::FromStart }
+}
+
+/// Window at the rate of the link.
+pub(crate) const BASE_WINDOW: Parameter = Parameter {
+    name: "base_window",
+    kind: ParameterKind::Size(1, 1 << 40),
+    default: ParameterDefault::Absent("what the link sends in `base_rtt`"),
+    meaning: "Window of a flow that sends at the rate of its link; at other rates it is in proportion.",
+};
+
 /// Reads [`REPACED`], if the control has it.
 pub(crate) fn pacing(values: &Values) -> Pacing {
     if values.maybe_flag("repaced").unwrap_or(true) { Pacing::FromStart } else { Pacing::Kept }
@@ -108,10 +130,13 @@ pub(crate) struct RateWindow {
     beyond: u64,
     /// Round-trip time without queues.
     pub(crate) round_trip: Span,
+    given_window: Option<Bytes>,
+    /// Time in which the link sends a whole window, in seconds: the round trip, unless the window is given.
+    pub(crate) full: f64,
 }
 
 impl RateWindow {
-    /// Reads the parameters `window`, `base_rtt` and `window_excess`, all of which may be missing.
+    /// Reads the parameters `window`, `base_rtt`, `base_window` and `window_excess`, all of which may be missing.
     pub(crate) fn read(values: &Values) -> RateWindow {
         RateWindow {
             bound: values.maybe_choice("window").map_or(WindowBound::None, |name| WindowBound::named(&name)),
@@ -120,6 +145,8 @@ impl RateWindow {
             beyond: 0,
             // Until it is told; also if no route leads to the destination at the start.
             round_trip: Span::from_micros(10),
+            given_window: values.maybe_size("base_window"),
+            full: 10e-6,
         }
     }
 
@@ -134,6 +161,7 @@ impl RateWindow {
             return Err(Invalid::new("base_rtt", message, "set it, for example base_rtt = \"13us\""));
         }
         self.round_trip = span;
+        self.full = self.given_window.map_or(seconds(span), |window| window.bits() as f64 / bits(adapter.link));
         self.beyond = if self.excess { adapter.frame.get().saturating_sub(1) } else { 0 };
         Ok(())
     }
@@ -146,7 +174,7 @@ impl RateWindow {
     /// The window at that rate.
     #[inline]
     pub(crate) fn at(&self, rate: f64, link: f64) -> Option<Bytes> {
-        self.bound.at(rate, link, self.round_trip).map(|window| window + Bytes::new(self.beyond))
+        self.bound.at(rate, link, self.full).map(|window| window + Bytes::new(self.beyond))
     }
 }
 
@@ -230,9 +258,9 @@ pub(crate) fn network_round_trip(round_trip: Span, path: &PathReport) -> Span {
     if path.network_round_trip > Span::ZERO { path.network_round_trip } else { round_trip }
 }
 
-/// Bytes that a rate sends in a time, at least one.
-pub(crate) fn bytes_in(rate: f64, span: Span) -> Bytes {
-    Bytes::new(((rate * seconds(span) / 8.0) as u64).max(1))
+/// Bytes that a rate sends in so many seconds, at least one.
+pub(crate) fn bytes_in(rate: f64, seconds: f64) -> Bytes {
+    Bytes::new(((rate * seconds / 8.0) as u64).max(1))
 }
 
 /// A time in seconds.
@@ -268,7 +296,7 @@ mod tests {
 
     #[test]
     fn windows_are_what_is_sent_in_a_round_trip() {
-        let span = Span::from_micros(8);
+        let span = 8e-6;
         assert_eq!(WindowBound::None.at(1e9, 100e9, span), None);
         assert_eq!(WindowBound::Fixed.at(1e9, 100e9, span), Some(Bytes::new(100_000)));
         assert_eq!(WindowBound::Variable.at(1e9, 100e9, span), Some(Bytes::new(1000)));

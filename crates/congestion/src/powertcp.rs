@@ -7,8 +7,8 @@
 
 use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Preset, Values};
 use crate::path::{
-    BASE_RTT, BoundedRate, Round, TELEMETRY_UNIT, WINDOW_EXCESS, bits, continues, network_round_trip, rounded, seconds,
-    window_parameter,
+    BASE_RTT, BoundedRate, REWAITS, Round, TELEMETRY_UNIT, WINDOW_EXCESS, bits, continues, gap, network_round_trip,
+    rounded, seconds, window_parameter,
 };
 use crate::{Adapter, Allowance, Feedback, Pacing, ProtocolInfo, Reaction, ReactionPoint, Stamp};
 use units::{Bytes, Time};
@@ -80,6 +80,7 @@ pub(crate) const POWER: ProtocolInfo = ProtocolInfo {
         MIN_RATE,
         WINDOW,
         WINDOW_EXCESS,
+        REWAITS,
         least_current("0.5", "the implementation for TCP that its authors publish"),
         SMOOTHED_FROM,
         TELEMETRY_UNIT,
@@ -89,6 +90,11 @@ pub(crate) const POWER: ProtocolInfo = ProtocolInfo {
         meaning: SIMULATOR,
         values: &[
             ("window_excess", "true", "HPCC simulator: a frame may start within the window"),
+            (
+                "rewaits",
+                "true",
+                "HPCC simulator, ChangeRate: the time of the next frame is moved, also if it has passed",
+            ),
             ("least_current", "0", "the fork of the HPCC simulator: no limit for telemetry"),
             ("smoothed_from", "reference", "the fork of the HPCC simulator"),
             ("telemetry_unit", "1", "HPCC simulator, INT_MULTI"),
@@ -109,6 +115,7 @@ pub(crate) const THETA: ProtocolInfo = ProtocolInfo {
         MIN_RATE,
         WINDOW,
         WINDOW_EXCESS,
+        REWAITS,
         least_current("0.5", FORK),
         SMOOTHED_FROM,
         LEARN_BASE_RTT,
@@ -118,6 +125,11 @@ pub(crate) const THETA: ProtocolInfo = ProtocolInfo {
         meaning: SIMULATOR,
         values: &[
             ("window_excess", "true", "HPCC simulator: a frame may start within the window"),
+            (
+                "rewaits",
+                "true",
+                "HPCC simulator, ChangeRate: the time of the next frame is moved, also if it has passed",
+            ),
             ("smoothed_from", "reference", "the fork of the HPCC simulator"),
             ("learn_base_rtt", "true", "the fork of the HPCC simulator"),
         ],
@@ -132,6 +144,7 @@ pub struct PowerTcp {
     /// Whether power is derived from round-trip times.
     theta: bool,
     rate: BoundedRate,
+    pacing: Pacing,
     gamma: f64,
     ai: f64,
     eta: f64,
@@ -157,6 +170,7 @@ impl PowerTcp {
         Ok(Reaction::PowerTcp(Box::new(PowerTcp {
             theta,
             rate: BoundedRate::read(values),
+            pacing: gap(values),
             gamma: values.number("gamma"),
             ai: bits(values.rate("ai_rate")),
             eta: values.number("eta"),
@@ -283,7 +297,7 @@ impl ReactionPoint for PowerTcp {
     }
 
     fn pacing(&self) -> Pacing {
-        Pacing::FromStart
+        self.pacing
     }
 }
 

@@ -5,7 +5,9 @@
 //! congestion window here.
 
 use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Preset, Values};
-use crate::path::{BASE_RTT, REPACED, Round, WINDOW_EXCESS, network_round_trip, seconds, window_parameter};
+use crate::path::{
+    BASE_RTT, BASE_WINDOW, REPACED, Round, WINDOW_EXCESS, network_round_trip, seconds, window_parameter,
+};
 use crate::{Adapter, Allowance, DctcpRate, Feedback, LossSignal, ProtocolInfo, Reaction, ReactionPoint};
 use units::{Bytes, Span, Time, math};
 
@@ -123,6 +125,7 @@ pub(crate) const DCTCP: ProtocolInfo = ProtocolInfo {
         },
         window_parameter("variable", "HPCC simulator, HAS_WIN 1 and VAR_WIN 1"),
         BASE_RTT,
+        BASE_WINDOW,
         WINDOW_EXCESS,
         REPACED,
     ],

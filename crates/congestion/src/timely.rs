@@ -10,7 +10,9 @@
 //! (timely-code-snippet.cc); where the public HPCC simulator differs, its reading is a preset.
 
 use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Preset, Values};
-use crate::path::{BASE_RTT, BoundedRate, REPACED, Round, WINDOW_EXCESS, bits, pacing, seconds, window_parameter};
+use crate::path::{
+    BASE_RTT, BASE_WINDOW, BoundedRate, REPACED, Round, WINDOW_EXCESS, bits, pacing, seconds, window_parameter,
+};
 use crate::{Adapter, Allowance, Feedback, Pacing, ProtocolInfo, Reaction, ReactionPoint};
 use units::{Bytes, Span, Time};
 
@@ -123,6 +125,7 @@ pub(crate) const TIMELY: ProtocolInfo = ProtocolInfo {
         MAX_DECREASE,
         window_parameter("none", "our choice: TIMELY controls the rate only"),
         BASE_RTT,
+        BASE_WINDOW,
         WINDOW_EXCESS,
         REPACED,
     ],

@@ -42,4 +42,4 @@ pub use print::grouped;
 pub use random::Stream;
 pub use rate::Rate;
 pub use time::{Span, Time};
-pub use wire::Wire;
+pub use wire::{FrameTime, Wire};

@@ -5,13 +5,40 @@ use crate::{Bytes, Rate, Span};
 /// Picoseconds in a second times bits in a byte.
 const PICOS_TIMES_BITS: u64 = 8_000_000_000_000;
 
+/// How the time of a frame on a wire is rounded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FrameTime {
+    /// It is not: a fraction of a picosecond is carried over to the next frame.
+    #[default]
+    Exact,
+    /// Whole nanoseconds, rounded down, but at least one.
+    NanosecondsDown,
+    /// The nearest number of whole nanoseconds, but at least one.
+    NearestNanosecond,
+}
+
+impl FrameTime {
+    /// Returns the time, rounded.
+    #[must_use]
+    pub fn rounded(self, span: Span) -> Span {
+        let picos = span.as_picos();
+        match self {
+            FrameTime::Exact => span,
+            FrameTime::NanosecondsDown => Span::from_nanos((picos / 1000).max(1)),
+            FrameTime::NearestNanosecond => Span::from_nanos((picos.saturating_add(500) / 1000).max(1)),
+        }
+    }
+}
+
 /// The clock of one transmitter. It carries the fraction of a picosecond of one frame over to the next, so the total of
-/// any number of frames is the exact time rounded down once: no link drifts.
+/// any number of frames is the exact time rounded down once: no link drifts. A [`FrameTime`] other than exact rounds every
+/// frame for itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Wire {
     rate: u64,
-    /// Whole picoseconds per byte where the rate allows it, else 0.
-    picos_per_byte: u64,
+    /// Whole picoseconds per byte where the rate allows it and nothing is rounded, else 0.
+    picos_per_byte: u32,
+    rounding: FrameTime,
     /// Remainder, in units of 1/rate picoseconds.
     remainder: u64,
 }
@@ -22,8 +49,18 @@ impl Wire {
     pub fn new(rate: Rate) -> Wire {
         let rate = rate.as_bits_per_sec();
         assert!(rate > 0, "a wire of rate zero never finishes a frame");
-        let picos_per_byte = if PICOS_TIMES_BITS.is_multiple_of(rate) { PICOS_TIMES_BITS / rate } else { 0 };
-        Wire { rate, picos_per_byte, remainder: 0 }
+        let whole = if PICOS_TIMES_BITS.is_multiple_of(rate) { PICOS_TIMES_BITS / rate } else { 0 };
+        let picos_per_byte = u32::try_from(whole).unwrap_or(0);
+        Wire { rate, picos_per_byte, rounding: FrameTime::Exact, remainder: 0 }
+    }
+
+    /// Returns the transmitter with that rounding.
+    #[must_use]
+    pub fn rounding(self, rounding: FrameTime) -> Wire {
+        match rounding {
+            FrameTime::Exact => Wire::new(self.rate()),
+            _ => Wire { picos_per_byte: 0, remainder: 0, rounding, ..self },
+        }
     }
 
     /// Returns the rate of the transmitter.
@@ -36,7 +73,11 @@ impl Wire {
     #[inline]
     pub fn serialise(&mut self, len: Bytes) -> Span {
         if self.picos_per_byte != 0 {
-            return Span::from_picos(len.get() * self.picos_per_byte);
+            return Span::from_picos(len.get() * u64::from(self.picos_per_byte));
+        }
+        if self.rounding != FrameTime::Exact {
+            let exact = u128::from(len.get()) * u128::from(PICOS_TIMES_BITS) / u128::from(self.rate);
+            return self.rounding.rounded(Span::from_picos(exact as u64));
         }
         // Below 2.3 MB, so for any frame, everything fits 64 bits and no wide division is needed.
         let narrow = len.get().checked_mul(PICOS_TIMES_BITS).and_then(|exact| exact.checked_add(self.remainder));
@@ -58,7 +99,8 @@ impl Wire {
         Span::from_picos((exact / rate) as u64)
     }
 
-    /// Returns the time of `len` bytes on a wire with nothing carried over, rounded up: an upper bound, not a schedule.
+    /// Returns the time of `len` bytes on a wire with nothing carried over and nothing rounded but the picosecond, up: an
+    /// upper bound of exact times, not a schedule.
     #[must_use]
     pub fn at_most(&self, len: Bytes) -> Span {
         let exact = u128::from(len.get()) * u128::from(PICOS_TIMES_BITS);
@@ -81,6 +123,20 @@ mod tests {
         let mut wire = Wire::new(Rate::from_gigabits(10));
         assert_eq!(wire.serialise(Bytes::new(1_538)), Span::from_picos(1_230_400));
         assert_eq!(Wire::new(Rate::from_gigabits(400)).serialise(Bytes::new(64)), Span::from_picos(1_280));
+    }
+
+    #[test]
+    fn whole_nanoseconds_are_those_of_each_frame() {
+        let mut times = Vec::new();
+        for rounding in [FrameTime::NanosecondsDown, FrameTime::NearestNanosecond] {
+            let mut wire = Wire::new(Rate::from_gigabits(100)).rounding(rounding);
+            // 83.84 ns, twice, and 0.08 ns.
+            times.extend([1048, 1048, 1].map(|len| wire.serialise(Bytes::new(len)).as_picos()));
+        }
+        assert_eq!(times, [83_000, 83_000, 1000, 84_000, 84_000, 1000]);
+        let mut exact = Wire::new(Rate::from_gigabits(100)).rounding(FrameTime::Exact);
+        assert_eq!(exact.serialise(Bytes::new(1048)), Span::from_picos(83_840));
+        assert_eq!(size_of::<Wire>(), 24);
     }
 
     #[test]

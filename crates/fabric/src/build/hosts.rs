@@ -41,7 +41,7 @@ impl Layout<'_> {
             let adapter = adapter_of(self.spec, flow, link, path.round_trip);
             let adapter = Adapter { paths: path.choices.max(1), ..adapter };
             let mut flow = Flow::new(flow, place, spec, entropy, &adapter);
-            flow.hops = path.hops;
+            (flow.hops, flow.frame_time) = (path.hops, self.spec.frame_time);
             (flow.port, flow.sprays) = (port, sprays);
             // The short path knows neither turns of ports nor addresses of ports.
             flow.plain &= !sprays && (degree == 1 || self.plan.addresses.is_empty());

@@ -359,6 +359,7 @@ impl Layout<'_> {
         let place = network.ports.len();
         let first_port = (place - number) as u32;
         let mut port = Port::new(link.rate, network.nodes.len() as u32, device, first_port, number as u16, global);
+        port.wire = port.wire.rounding(self.spec.frame_time);
         port.flight = link.latency;
         port.rules = plan.rules;
         let (peer_shard, peer) = self.port_at[plan.peer as usize];

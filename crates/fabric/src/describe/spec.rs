@@ -7,7 +7,7 @@ use crate::describe::graph::{Graph, NodeId, Role};
 use crate::describe::routing::{Routes, flow_entropy, tree_entropy};
 use crate::describe::workload::{Dependencies, Destination, FlowSpec};
 use congestion::{CongestionPoint, Point};
-use units::{Bytes, Rate, Span, Time};
+use units::{Bytes, FrameTime, Rate, Span, Time};
 
 /// Maximum number of priorities or virtual lanes of a network.
 pub const MAX_CLASSES: usize = 8;
@@ -608,8 +608,13 @@ pub struct NetworkSpec {
     pub overhead: Bytes,
     /// Minimum length of a flow's frames and of acknowledgements; the last frame of a flow is padded. Ethernet: 64.
     pub smallest_frame: Bytes,
+    /// How the time of a frame on a cable, and its time at the rate of a flow, is rounded.
+    pub frame_time: FrameTime,
     /// Traffic.
     pub flows: Vec<FlowSpec>,
+    /// By flow: the number of its path, for [`Multipath::Numbered`]. A flow that has none, or is not in the list, goes by a
+    /// hash.
+    pub path_numbers: Vec<Option<u32>>,
     /// Flows that wait for others.
     pub dependencies: Dependencies,
     /// Failures of cables.
@@ -632,13 +637,16 @@ impl NetworkSpec {
         }
     }
 
-    /// Returns the number by which a flow's path is chosen: a hash of the flow, or a value that selects the tree that
-    /// it names.
+    /// Returns the number by which a flow's path is chosen: its own, a hash of the flow, or a value that selects the tree
+    /// that it names.
     ///
     /// # Panics
     /// Panics if the flow does not exist.
     #[must_use]
     pub fn entropy(&self, flow: u32) -> u32 {
+        if let Some(&Some(number)) = self.path_numbers.get(flow as usize) {
+            return number;
+        }
         let spec = &self.flows[flow as usize];
         let destination = match spec.destination {
             Destination::Host(host) => host.0,
@@ -667,7 +675,9 @@ impl NetworkSpec {
             ports: Vec::new(),
             overhead: Bytes::new(20),
             smallest_frame: Bytes::new(64),
+            frame_time: FrameTime::Exact,
             flows: Vec::new(),
+            path_numbers: Vec::new(),
             dependencies: Dependencies::default(),
             faults: Vec::new(),
             seed: 1,

@@ -30,6 +30,7 @@ mod outcomes;
 mod ports;
 mod pulls;
 mod ranks;
+mod readings;
 mod recovery;
 mod refusals;
 mod regressions;

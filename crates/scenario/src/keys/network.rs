@@ -112,6 +112,16 @@ pub(super) fn network() -> Section {
             "Minimum frame size. Shorter frames are padded to it.",
         ),
         key(
+            "frame_time",
+            Kind::choice(&[
+                ("exact", "to the picosecond; what is less is carried over to the next frame"),
+                ("nanoseconds-down", "whole nanoseconds, rounded down, as ns-3.17 and the HPCC simulator count"),
+                ("nearest-nanosecond", "the nearest number of whole nanoseconds, as ns-3.39 counts"),
+            ]),
+            Default::Value("exact", "our choice: no link is faster or slower than its rate"),
+            "How long a frame occupies a link, and how long a flow waits after one at its rate.",
+        ),
+        key(
             "headroom",
             Kind::choice(&[
                 ("hardware", "the delays that IEEE 802.1Qbb and 802.3 allow interfaces and senders"),

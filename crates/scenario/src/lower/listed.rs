@@ -11,9 +11,11 @@ use std::collections::BTreeMap;
 use units::{Bytes, Span, Time};
 
 /// Columns of a CSV file of flows.
-const COLUMNS: [&str; 8] = ["source", "destination", "bytes", "class", "start", "name", "after", "delay"];
+const COLUMNS: [&str; 9] = ["source", "destination", "bytes", "class", "start", "name", "after", "delay", "path"];
 /// The one with names of flows.
 const NAME: usize = 5;
+/// The one with numbers of paths.
+const PATH: usize = 8;
 /// How many of them are required.
 const REQUIRED: usize = 3;
 /// The largest flow: 1 PB.
@@ -32,13 +34,15 @@ struct Listed<'a> {
     after: Vec<&'a str>,
     /// One time after all of them, or one after each.
     delays: Vec<Span>,
+    /// The number of its path.
+    path: Option<u32>,
 }
 
 impl Work<'_> {
-    pub(super) fn listed(&self, gathered: &mut Gathered<'_>, template: &FlowSpec) -> Option<Made> {
+    pub(super) fn listed(&self, gathered: &mut Gathered<'_>, root: &Node, template: &FlowSpec) -> Option<Made> {
         let entries = self.entry.tables("flows");
         match (self.entry.given("file"), self.entry.given("flows")) {
-            (true, false) => return self.read_file(gathered, template),
+            (true, false) => return self.read_file(gathered, root, template),
             (true, true) => {
                 let message = "both `flows` and `file` are given";
                 gathered.refuse(self.entry.place_of("file"), message, "keep one of the two");
@@ -70,7 +74,7 @@ impl Work<'_> {
             }
         }
         let dependencies = waits.finish(gathered, &flows)?;
-        good.then_some(Made { flows, names, dependencies, collective: None })
+        good.then_some(Made { flows, names, dependencies, ..Made::default() })
     }
 
     /// Whether a flow of the same source is complete when its last frame has left.
@@ -121,7 +125,7 @@ impl Work<'_> {
     }
 
     /// Reads flows from the rows of a CSV file.
-    fn read_file(&self, gathered: &mut Gathered<'_>, template: &FlowSpec) -> Option<Made> {
+    fn read_file(&self, gathered: &mut Gathered<'_>, root: &Node, template: &FlowSpec) -> Option<Made> {
         let source = self.attachments.flows(self.entry.place_of("file"))?;
         let sources = gathered.sources;
         let text = sources.get(source)?.text.as_str();
@@ -133,17 +137,26 @@ impl Work<'_> {
         };
         let header = header(gathered, place, first)?;
         self.fits(gathered, rows.clone().count() as u64)?;
-        let named = header[NAME].is_some();
+        let (named, numbered) = (header[NAME].is_some(), header[PATH].is_some());
+        let multipath = root.table("network").and_then(|network| network.text("multipath"));
+        if numbered && multipath.is_none_or(|multipath| multipath != "path-number") {
+            let help = "add multipath = \"path-number\" to [network], or remove the column";
+            gathered.refuse(place, "the column `path` has no effect: switches choose paths by a hash", help);
+            return None;
+        }
         let mut made = Made::default();
         let mut wrong: Vec<Problem> = Vec::new();
         let mut waiting = Vec::new();
         for (place, row) in rows {
             match self.row(template, &header, row) {
-                Ok(Listed { flow, name, after, delays }) => {
+                Ok(Listed { flow, name, after, delays, path }) => {
                     if !after.is_empty() {
                         waiting.push((made.flows.len() as u32, after, delays, place));
                     }
                     made.flows.push(flow);
+                    if numbered {
+                        made.path_numbers.push(path);
+                    }
                     if named {
                         made.names.push(name);
                     }
@@ -186,7 +199,7 @@ impl Work<'_> {
         if count != named {
             return Err((format!("the row has {count} cells, the header {named}"), "write one cell per column".into()));
         }
-        let [source, destination, bytes, class, start, name, after, delay] = cells;
+        let [source, destination, bytes, class, start, name, after, delay, path] = cells;
         let host = |column: &str, name: &str| match self.subject.hosts.find(name) {
             Some(host) => Ok(HostId(host)),
             None => Err((format!("`{column}` names no host of the network"), "name one of [network]".to_owned())),
@@ -230,9 +243,15 @@ impl Work<'_> {
         if template.stop.is_some_and(|stop| stop <= start) {
             return Err(("it starts after the `stop` of its workload".into(), "start it earlier".into()));
         }
+        let path = match path {
+            "" => None,
+            path => Some(path.parse::<u32>().map_err(|_| {
+                ("`path` is not the number of a path".to_owned(), format!("write a whole number up to {}", u32::MAX))
+            })?),
+        };
         let destination = Destination::Host(destination);
         let flow = FlowSpec { source, destination, class, start, size: Some(size), ..template.clone() };
-        Ok(Listed { flow, name: (!name.is_empty()).then(|| name.to_owned()), after, delays })
+        Ok(Listed { flow, name: (!name.is_empty()).then(|| name.to_owned()), after, delays, path })
     }
 }
 

@@ -15,7 +15,7 @@ use fabric::routing::{Routes, Routing, link_cost};
 use fabric::spec::{FlowletChoice, FlowletSpec, Multipath, RouteChange};
 use fabric::topology::{self, Links, TopologyError};
 use std::collections::BTreeMap;
-use units::{Bytes, grouped};
+use units::{Bytes, FrameTime, grouped};
 
 /// A graph, its routes and its framing.
 pub(crate) struct Network {
@@ -29,6 +29,7 @@ pub(crate) struct Network {
     pub(crate) multipath: Multipath,
     pub(crate) overhead: Bytes,
     pub(crate) smallest_frame: Bytes,
+    pub(crate) frame_time: FrameTime,
 }
 
 pub(crate) fn network(gathered: &mut Gathered<'_>, root: &Node, limits: &Limits) -> Option<Network> {
@@ -87,6 +88,11 @@ pub(crate) fn network(gathered: &mut Gathered<'_>, root: &Node, limits: &Limits)
         },
         overhead: node.size("overhead")?,
         smallest_frame: node.size("smallest_frame")?,
+        frame_time: match node.text("frame_time")?.as_str() {
+            "nanoseconds-down" => FrameTime::NanosecondsDown,
+            "nearest-nanosecond" => FrameTime::NearestNanosecond,
+            _ => FrameTime::Exact,
+        },
     })
 }
 

@@ -22,6 +22,8 @@ use units::{Rate, Span, Stream, grouped};
 pub(crate) struct Traffic {
     pub(crate) flows: Vec<FlowSpec>,
     pub(crate) dependencies: Dependencies,
+    /// By flow, if any has one.
+    pub(crate) path_numbers: Vec<Option<u32>>,
     pub(crate) names: FlowNames,
     pub(crate) workload_of: Vec<u32>,
     pub(crate) workloads: Vec<String>,
@@ -69,7 +71,11 @@ pub(crate) fn traffic(
             good = work.too_many(gathered, made.flows.len() as u64).is_some();
             continue;
         }
-        let Made { flows: made, names, dependencies, collective } = made;
+        let Made { flows: made, names, dependencies, collective, path_numbers } = made;
+        if !path_numbers.is_empty() {
+            traffic.path_numbers.resize(traffic.flows.len(), None);
+            traffic.path_numbers.extend(path_numbers);
+        }
         traffic.collectives.extend(collective.map(|plan| CollectivePlan { workload: number as u32, ..plan }));
         traffic.dependencies.append(&dependencies, traffic.flows.len() as u32);
         if made.len() > MOST_NAMED && names.is_empty() {
@@ -167,6 +173,8 @@ pub(super) struct Made {
     pub(super) names: Vec<Option<String>>,
     /// The collective operation that they are, if they are.
     pub(super) collective: Option<CollectivePlan>,
+    /// Numbers of their paths, if any has one.
+    pub(super) path_numbers: Vec<Option<u32>>,
 }
 
 /// The most flows of a workload that are named after their hosts; more are numbered.
@@ -250,7 +258,7 @@ impl Work<'_> {
             }
             "uniform-random" => plain(self.uniform(gathered, &template)?),
             "poisson-flows" => plain(self.poisson(gathered, &template)?),
-            "flows" => self.listed(gathered, &template),
+            "flows" => self.listed(gathered, root, &template),
             "collective" => self.collective(gathered, &template),
             _ => plain(self.pairs(gathered, &template)?),
         }

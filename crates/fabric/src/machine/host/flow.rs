@@ -8,7 +8,7 @@ use crate::observe::probe::SourceState;
 use congestion::{Adapter, Allowance, HALTED, Pacing, PathReport, Reaction, ReactionPoint};
 use std::collections::VecDeque;
 use transport::{Next, Sender};
-use units::{Bytes, Rate, Span, Stream, Time, Wire};
+use units::{Bytes, FrameTime, Rate, Span, Stream, Time, Wire};
 
 /// The timers a flow may have, as numbers in its host's heap.
 pub(crate) const TIMERS: u32 = 6;
@@ -90,6 +90,10 @@ pub(crate) struct Flow {
     last_start: Time,
     last_bits: u64,
     paced_at: Option<Rate>,
+    /// A rate that falls holds a frame again whose wait was over: see [`Pacing::Gap`].
+    keeps_gap: bool,
+    /// How the times of frames at its rate are rounded.
+    pub(crate) frame_time: FrameTime,
     pub(crate) entropy: u32,
     pub(crate) destination: u32,
     pub(crate) frame: u16,
@@ -161,6 +165,8 @@ impl Flow {
             last_start: Time::ZERO,
             last_bits: 0,
             paced_at: None,
+            keeps_gap: reaction.pacing() == Pacing::Gap,
+            frame_time: FrameTime::Exact,
             entropy,
             destination,
             frame: spec.frame.get() as u16,
@@ -364,13 +370,20 @@ impl Flow {
         self.paced_at = self.reaction.allowance().rate;
         if let Some(rate) = self.paced_at {
             (self.last_start, self.last_bits) = (now, size.bits());
-            self.not_before = now.saturating_add(span_of(self.last_bits, rate));
+            self.not_before = now.saturating_add(self.wait_at(rate));
+        } else if self.keeps_gap {
+            (self.last_start, self.last_bits) = (now, size.bits());
         }
+    }
+
+    /// How long the frame that started last takes at a rate.
+    fn wait_at(&self, rate: Rate) -> Span {
+        self.frame_time.rounded(span_of(self.last_bits, rate))
     }
 
     /// Brings a wait that has begun in line with the rate that holds now.
     pub(crate) fn repace(&mut self, now: Time) {
-        if self.not_before <= now {
+        if self.not_before <= now && !self.keeps_gap {
             return;
         }
         let rate = self.reaction.allowance().rate;
@@ -385,7 +398,7 @@ impl Flow {
                 let left = left / u128::from(rate.as_bits_per_sec().max(1));
                 now.saturating_add(Span::from_picos(u64::try_from(left).unwrap_or(u64::MAX / 2)))
             }
-            (_, _, Some(rate)) => self.last_start.saturating_add(span_of(self.last_bits, rate)),
+            (_, _, Some(rate)) => self.last_start.saturating_add(self.wait_at(rate)),
         };
         self.paced_at = rate;
     }

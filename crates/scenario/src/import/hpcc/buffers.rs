@@ -6,7 +6,7 @@ use super::config::Config;
 use super::topology::{Link, Topology};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use units::{Bytes, Rate};
+use units::Bytes;
 
 /// Bytes that a port's queue has for itself, and how far below its threshold a sender resumes: of the simulator, and of
 /// the fork.
@@ -42,15 +42,22 @@ pub(super) fn switches(
             reserved[end as usize] += headroom(link) * QUEUES[kind] + RESERVES[kind];
         }
     }
-    let mut by_pool: BTreeMap<Option<u64>, Vec<u32>> = BTreeMap::new();
+    let mut groups: Vec<Group> = Vec::new();
     let switches = (0..).zip(&topology.is_switch).filter(|(_, is_switch)| **is_switch);
     for (node, _) in switches {
-        by_pool.entry(size.checked_sub(reserved[node as usize]).filter(|pool| *pool > 0)).or_default().push(node);
+        let pool = size.checked_sub(reserved[node as usize]).filter(|pool| *pool > 0);
+        let shifts = if pool.is_some() { shifts(topology, node) } else { BTreeMap::new() };
+        match groups.iter_mut().find(|group| group.fits(pool, &shifts)) {
+            Some(group) => group.add(node, shifts),
+            None => groups.push(Group { pool, nodes: vec![node], shifts }),
+        }
     }
     let mut text = String::new();
-    for (pool, nodes) in &by_pool {
+    for Group { pool, nodes, shifts } in &groups {
+        // The usual share of the free buffer, and the larger ones of fast ports.
+        let usual = shifts.values().max().copied().unwrap_or(SHIFT);
         let (shared, alpha) = match pool {
-            Some(pool) => (Bytes::new(*pool), "1/8"),
+            Some(pool) => (Bytes::new(*pool), format!("1/{}", 1 << usual)),
             None => {
                 let meaning = format!(
                     "the headroom of the ports of {} exceeds it, and the simulator then never pauses: here the whole \
@@ -58,7 +65,7 @@ pub(super) fn switches(
                     drawing.names(nodes)
                 );
                 work.note("BUFFER_SIZE", meaning);
-                (Bytes::new(size), "64")
+                (Bytes::new(size), "64".to_owned())
             }
         };
         let _ = write!(text, "\n[[switches]]\nmatch = {}\n", drawing.names(nodes));
@@ -66,30 +73,60 @@ pub(super) fn switches(
             text,
             "flow_control = \"pfc\"\nbuffer = \"shared\"\nshared_size = \"{shared}\"\nalpha = \"{alpha}\"\n"
         );
-        let _ = writeln!(
-            text,
-            "buffers = {{ capacity = \"{}\", xon = \"{}\" }}",
-            Bytes::new(RESERVES[kind]),
-            Bytes::new(RESUMES[kind])
-        );
+        let (capacity, xon) = (Bytes::new(RESERVES[kind]), Bytes::new(RESUMES[kind]));
+        let _ = writeln!(text, "buffers = {{ capacity = \"{capacity}\", xon = \"{xon}\" }}");
+        for shift in (0..usual).rev() {
+            let neighbours: Vec<u32> = shifts.iter().filter(|(_, of)| **of == shift).map(|(node, _)| *node).collect();
+            if !neighbours.is_empty() {
+                let _ = write!(text, "\n[[switches.ports]]\nneighbours = {}\n", drawing.names(&neighbours));
+                let own = format!("capacity = \"{capacity}\", xon = \"{xon}\", alpha = \"1/{}\"", 1 << shift);
+                let _ = writeln!(text, "buffers = {{ {own} }}");
+            }
+        }
     }
     if classes > 1 {
         text = text.replace("\nflow_control", "\negress = [{ classes = \"*\" }]\nflow_control");
         text.push_str("\n[[adapters]]\negress = [{ classes = \"*\" }]\n");
     }
-    if !topology.is_fork {
-        faster_ports(work, topology);
-    }
     text
 }
 
-/// Ports faster than the adapters have a larger share of the buffer in the simulator.
-fn faster_ports(work: &mut Work, topology: &Topology) {
-    let to_host = |link: &&Link| link.ends.iter().any(|end| !topology.is_switch[*end as usize]);
-    let adapter = topology.links.iter().find(to_host).map_or(Rate::ZERO, |link| link.rate);
-    if topology.links.iter().any(|link| link.rate > adapter) {
-        let meaning = "ports faster than those of hosts pause later in the simulator, in proportion to their rate; here \
-                       every port may use an eighth of the free buffer";
-        work.note("PFC threshold", meaning);
+/// Switches with the same pool whose ports to the same neighbours are alike.
+struct Group {
+    /// `None` if headroom takes the whole buffer.
+    pool: Option<u64>,
+    nodes: Vec<u32>,
+    /// By neighbour: a port may use the free buffer divided by this power of two.
+    shifts: BTreeMap<u32, u32>,
+}
+
+impl Group {
+    fn fits(&self, pool: Option<u64>, shifts: &BTreeMap<u32, u32>) -> bool {
+        self.pool == pool && shifts.iter().all(|(node, shift)| self.shifts.get(node).is_none_or(|of| of == shift))
     }
+
+    fn add(&mut self, node: u32, shifts: BTreeMap<u32, u32>) {
+        self.nodes.push(node);
+        self.shifts.extend(shifts);
+    }
+}
+
+/// A port may use an eighth of the free buffer.
+const SHIFT: u32 = 3;
+
+/// By neighbour of a switch: by which power of two the free buffer is divided. In the simulator, a port twice as fast as the
+/// adapter of the first host may use twice as much, and so on, up to all of it.
+fn shifts(topology: &Topology, switch: u32) -> BTreeMap<u32, u32> {
+    let first = topology.hosts().next();
+    let adapter = topology.links.iter().find(|link| first.is_some_and(|host| link.ends.contains(&host)));
+    let adapter = adapter.map_or(u64::MAX, |link| link.rate.as_bits_per_sec());
+    let of_link = |link: &Link| {
+        let (mut shift, mut rate) = (SHIFT, link.rate.as_bits_per_sec());
+        while !topology.is_fork && rate > adapter && shift > 0 {
+            (shift, rate) = (shift - 1, rate / 2);
+        }
+        shift
+    };
+    let mine = topology.links.iter().filter(|link| link.ends.contains(&switch));
+    mine.map(|link| (if link.ends[0] == switch { link.ends[1] } else { link.ends[0] }, of_link(link))).collect()
 }

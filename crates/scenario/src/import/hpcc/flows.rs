@@ -12,6 +12,8 @@ pub(super) struct Flow {
     pub(super) source: u32,
     pub(super) destination: u32,
     pub(super) group: u8,
+    /// Port of the destination.
+    pub(super) port: u16,
     pub(super) bytes: u64,
     pub(super) start: Span,
 }
@@ -59,8 +61,7 @@ fn flow(work: &mut Work, words: &mut Words<'_>, end: Place, index: u64, topology
     let source = whole(work, first, end, "the source of a flow", nodes)? as u32;
     let destination = whole(work, words.on_line(), place, "the destination of a flow", nodes)? as u32;
     let group = whole(work, words.on_line(), place, "the priority group of a flow", 8)? as u8;
-    let port = whole(work, words.on_line(), place, "the port of a flow", 65_536);
-    port?;
+    let port = whole(work, words.on_line(), place, "the port of a flow", 65_536)? as u16;
     let bytes = whole(work, words.on_line(), place, "the size of a flow", LARGEST)?;
     let Some(word) = words.on_line() else {
         work.refuse(place, "a flow without a start", "write source, destination, priority group, port, bytes, seconds");
@@ -84,5 +85,5 @@ fn flow(work: &mut Work, words: &mut Words<'_>, end: Place, index: u64, topology
         work.refuse(place, "a flow of 0 bytes", "write the number of bytes that it sends");
         return None;
     }
-    Some(Flow { source, destination, group, bytes, start })
+    Some(Flow { source, destination, group, port, bytes, start })
 }

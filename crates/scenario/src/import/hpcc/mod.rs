@@ -8,6 +8,7 @@ mod buffers;
 mod config;
 mod control;
 mod flows;
+mod paths;
 mod topology;
 
 use super::write::{Cable, Drawing, Link, file_name, quoted};
@@ -116,15 +117,22 @@ impl Conversion<'_> {
         text.push_str("schema_version = 1\n");
         let _ = writeln!(text, "name = {}", quoted(self.options.name));
         text.push_str("\n[network]\noverhead = \"0B\"       # no preamble and gap\nsmallest_frame = \"1B\"\n");
+        let times = if self.topology.is_fork { "nearest-nanosecond" } else { "nanoseconds-down" };
+        let _ = writeln!(text, "frame_time = \"{times}\"");
         let fault = self.fault(work, origin);
         if fault.is_some() {
             text.push_str("reconverge = \"0s\"\n");
+        }
+        // After a failure, the same number would be another path.
+        let numbers = if fault.is_none() { paths::numbers(self.topology, self.flows) } else { None };
+        if numbers.is_some() {
+            text.push_str("multipath = \"path-number\"  # the simulator's choice, in the list of flows\n");
         }
         text.push_str(&drawing.network());
         let classes = self.classes(work, &mut text);
         text.push_str(&buffers::switches(work, self.topology, self.keys, &drawing, classes));
         self.marks(work, &mut text);
-        let csv = self.workloads(work, &mut text, payload, origin);
+        let csv = self.workloads(work, &mut text, payload, origin, numbers.as_deref());
         if let Some(fault) = fault {
             text.push_str(&fault);
         }
@@ -219,7 +227,9 @@ impl Conversion<'_> {
                 entries.push(format!("{rate} {min} {max} {most}"));
             }
         }
-        text.push_str("\n[congestion_point]\nname = \"ecn\"\nat = \"dequeue\"\n");
+        // The fork judges frames that join the queue.
+        let at = if self.topology.is_fork { "enqueue" } else { "dequeue" };
+        let _ = write!(text, "\n[congestion_point]\nname = \"ecn\"\nat = \"{at}\"\n");
         let _ = writeln!(text, "by_rate = \"{}\"", entries.join(", "));
     }
 
@@ -237,13 +247,25 @@ impl Conversion<'_> {
     }
 
     /// Flows as CSV, and the workload that reads them.
-    fn workloads(&self, work: &mut Work, text: &mut String, payload: u64, origin: Span) -> String {
+    fn workloads(
+        &self,
+        work: &mut Work,
+        text: &mut String,
+        payload: u64,
+        origin: Span,
+        paths: Option<&[u32]>,
+    ) -> String {
         let protocol = control::protocol(work, self.keys, self.control);
         let round_trips = self.topology.round_trips(payload);
         let global = self.keys.count(work, "GLOBAL_T", 1) == 1;
         let _ = write!(text, "\n[protocol]\n{}", protocol.text);
         if protocol.needs_round_trip && global {
-            let _ = writeln!(text, "base_rtt = \"{}\"  # the longest of the network", round_trips.longest());
+            let (longest, window) = round_trips.largest();
+            let _ = writeln!(text, "base_rtt = \"{longest}\"  # the longest of the network");
+            if self.needs_window(longest, window) {
+                let window = Bytes::new(window);
+                let _ = writeln!(text, "base_window = \"{window}\"  # the largest of the network, for all adapters");
+            }
         }
         if protocol.needs_round_trip && !global {
             work.note(
@@ -285,13 +307,32 @@ impl Conversion<'_> {
             let hops = if self.control == Control::Timely { 1 } else { 5 };
             let _ = writeln!(text, "telemetry = {{ size = \"{added}B\", hops = {hops} }}");
         }
-        let mut csv = String::from("source,destination,class,bytes,start\n");
-        for flow in self.flows {
-            let Flow { source, destination, group, bytes, start } = flow;
+        let mut csv = String::from("source,destination,class,bytes,start");
+        csv.push_str(if paths.is_some() { ",path\n" } else { "\n" });
+        for (number, flow) in self.flows.iter().enumerate() {
+            let Flow { source, destination, group, bytes, start, .. } = flow;
             let start = start.saturating_sub(origin);
-            let _ = writeln!(csv, "h{source},h{destination},pg{group},{bytes},{start}");
+            let _ = write!(csv, "h{source},h{destination},pg{group},{bytes},{start}");
+            if let Some(path) = paths.and_then(|paths| paths.get(number)) {
+                let _ = write!(csv, ",{path}");
+            }
+            csv.push('\n');
         }
         csv
+    }
+
+    /// Whether the simulator's window, one for all, is not what the link of some host sends in the base round trip. The
+    /// fork computes it for each adapter.
+    fn needs_window(&self, longest: Span, window: u64) -> bool {
+        let of_link = |link: &topology::Link| {
+            let bits = u128::from(link.rate.as_bits_per_sec()) * u128::from(longest.as_picos());
+            (bits / 8_000_000_000_000) as u64
+        };
+        let differs = |link: &topology::Link| {
+            link.ends.iter().any(|end| !self.topology.is_switch[*end as usize]) && of_link(link).abs_diff(window) > 1
+        };
+        let one_for_all = matches!(self.control, Control::Dcqcn | Control::Hpcc | Control::Timely | Control::Dctcp);
+        one_for_all && !self.topology.is_fork && self.topology.links.iter().any(differs)
     }
 
     /// The link that fails.

@@ -146,8 +146,66 @@ fn the_fork_counts_tors_and_has_its_own_buffers() {
     let plan = plan(&imported);
     assert_eq!(plan.spec.graph.cables.len(), 5);
     assert_eq!(value(&plan, "switches[0].buffers[0].xon"), "\"2496B\"");
+    assert_eq!(value(&plan, "congestion_point.at"), "\"enqueue\"");
+    assert_eq!(plan.spec.frame_time, units::FrameTime::NearestNanosecond);
+    assert!(plan.spec.ports.is_empty());
     let pool = (16 << 20) - 8 * 3 * (2 * 3125 + 12_500);
     assert_eq!(value(&plan, "switches[0].shared_size"), format!("\"{}\"", units::Bytes::new(pool)));
+}
+
+#[test]
+fn a_faster_port_may_use_more_of_the_buffer() {
+    let imported = converted(TOPOLOGY, FLOWS, Some(CONFIG), None).expect("a scenario");
+    let plan = plan(&imported);
+    // Four times as fast as adapters of 25 Gb/s: half of the free buffer instead of an eighth.
+    assert_eq!(value(&plan, "switches[0].alpha"), "\"1/8\"");
+    assert!(imported.scenario.contains("neighbours = \"s{4..5}\""));
+    assert_eq!(value(&plan, "switches[0].ports[0].buffers[0].alpha"), "\"1/2\"");
+    // The first host counts. Where all ports are alike, they are as their switch.
+    let fast = TOPOLOGY.replace("25Gbps", "100Gbps").replace("25000000000.0", "100Gbps");
+    let plan = super::tests::plan(&converted(&fast, FLOWS, Some(CONFIG), None).expect("a scenario"));
+    assert_eq!(value(&plan, "switches[0].alpha"), "\"1/8\"");
+    assert!(plan.spec.ports.is_empty());
+    let slow = fast.replacen("0 4 100Gbps", "0 4 25Gbps", 1);
+    let imported = converted(&slow, FLOWS, Some(CONFIG), None).expect("a scenario");
+    assert!(imported.scenario.contains("neighbours = [\"h1\", \"s5\"]"), "{}", imported.scenario);
+    // All ports of the other switch are as fast.
+    let plan = super::tests::plan(&imported);
+    assert_eq!(value(&plan, "switches[1].alpha"), "\"1/2\"");
+}
+
+#[test]
+fn all_adapters_have_the_window_of_the_fastest_pair() {
+    let with = |topology: &str| {
+        let config = CONFIG.replace("HAS_WIN 0", "HAS_WIN 1").replace("CC_MODE 1", "CC_MODE 3");
+        converted(topology, FLOWS, Some(&config), None).expect("a scenario")
+    };
+    assert!(!with(TOPOLOGY).scenario.contains("base_window"));
+    // Hosts 1 and 2 at 100 Gb/s: 6 us and 1000 B on three links of 100 Gb/s, 6.24 us, are 78 kB.
+    let mixed = TOPOLOGY.replace("1 4 25000000000.0", "1 4 100Gbps").replace("2 5 25Gbps", "2 5 100Gbps");
+    let plan = plan(&with(&mixed));
+    assert_eq!(value(&plan, "protocol.base_window"), "\"78KB\"");
+    assert_eq!(value(&plan, "protocol.base_rtt"), "\"6720ns\"");
+}
+
+#[test]
+fn flows_and_their_acknowledgements_take_the_paths_of_the_simulator() {
+    let mut topology = String::from("9 5 10\n4 5 6 7 8\n");
+    let links = [(0, 4), (1, 4), (2, 5), (3, 5), (4, 6), (4, 7), (4, 8), (5, 6), (5, 7), (5, 8)];
+    for (a, b) in links {
+        let _ = writeln!(topology, "{a} {b} 25Gbps 1us 0");
+    }
+    let flows = "5\n0 2 3 100 1000 2\n1 3 3 100 1000 2\n0 2 3 100 1000 2\n2 1 3 7 1000 2\n0 1 3 100 1000 2\n";
+    let imported = converted(&topology, flows, Some(CONFIG), None).expect("a scenario");
+    let spec = plan(&imported).spec;
+    assert!(matches!(spec.multipath, fabric::spec::Multipath::Numbered));
+    // By a program of its own, in another language: the output of the first leaf, and three times that of the second.
+    assert_eq!(spec.path_numbers, [0, 3, 8, 2, 0].map(Some));
+    assert_eq!(spec.frame_time, units::FrameTime::NanosecondsDown);
+    // Parallel links, of which the simulator uses one: no numbers.
+    let parallel = topology.replacen("9 5 10", "9 5 11", 1) + "4 6 25Gbps 1us 0\n";
+    let imported = converted(&parallel, flows, Some(CONFIG), None).expect("a scenario");
+    assert!(plan(&imported).spec.path_numbers.is_empty() && !imported.flows.contains("path"));
 }
 
 #[test]

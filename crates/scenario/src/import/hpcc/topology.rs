@@ -159,13 +159,20 @@ impl Topology {
         (0..).zip(&self.is_switch).filter(|(_, is_switch)| !**is_switch).map(|(node, _)| node)
     }
 
-    /// By node: its neighbours, as links.
-    fn neighbours(&self) -> Vec<Vec<(u32, Link)>> {
+    /// By node: its neighbours, as links, in the order in which the simulator visits them: hosts, then switches from the
+    /// last to the first. See [`paths`](super::paths).
+    pub(super) fn neighbours(&self) -> Vec<Vec<(u32, Link)>> {
         let mut neighbours = vec![Vec::new(); self.is_switch.len()];
         for link in &self.links {
             let [a, b] = link.ends;
             neighbours[a as usize].push((b, *link));
             neighbours[b as usize].push((a, *link));
+        }
+        for of_node in &mut neighbours {
+            of_node.sort_by_key(|&(node, _)| match self.is_switch[node as usize] {
+                false => (false, node),
+                true => (true, u32::MAX - node),
+            });
         }
         neighbours
     }
@@ -203,19 +210,22 @@ pub(super) struct RoundTrips {
 }
 
 impl RoundTrips {
-    /// By node: the base round trip from a host in nanoseconds; `None` if there is no path.
-    pub(super) fn from(&self, host: u32) -> Vec<Option<u64>> {
-        let mut times: Vec<Option<u64>> = vec![None; self.is_switch.len()];
-        times[host as usize] = Some(0);
+    /// By node: the base round trip from a host in nanoseconds, and the bits per second of the slowest link; `None` if
+    /// there is no path.
+    fn from(&self, host: u32) -> Vec<Option<(u64, u64)>> {
+        let mut times: Vec<Option<(u64, u64)>> = vec![None; self.is_switch.len()];
+        times[host as usize] = Some((0, u64::MAX));
         let mut queue = VecDeque::from([host]);
         while let Some(node) = queue.pop_front() {
-            let so_far = times[node as usize].unwrap_or(0);
+            let (so_far, slowest) = times[node as usize].unwrap_or((0, u64::MAX));
             for &(next, link) in &self.neighbours[node as usize] {
                 if times[next as usize].is_some() {
                     continue;
                 }
-                let sending = self.payload.saturating_mul(8_000_000_000) / link.rate.as_bits_per_sec().max(1);
-                times[next as usize] = Some(so_far + 2 * (link.delay.as_picos() / 1000) + sending);
+                let rate = link.rate.as_bits_per_sec().max(1);
+                let sending = self.payload.saturating_mul(8_000_000_000) / rate;
+                let round_trip = so_far + 2 * (link.delay.as_picos() / 1000) + sending;
+                times[next as usize] = Some((round_trip, slowest.min(rate)));
                 // No path leads through a host.
                 if self.is_switch[next as usize] {
                     queue.push_back(next);
@@ -225,14 +235,18 @@ impl RoundTrips {
         times
     }
 
-    /// The longest of all pairs of hosts.
-    pub(super) fn longest(&self) -> Span {
+    /// The longest of all pairs of hosts, and the largest window in bytes: what the slowest link of a path sends in its
+    /// round trip.
+    pub(super) fn largest(&self) -> (Span, u64) {
         let hosts = || (0..).zip(&self.is_switch).filter(|(_, is_switch)| !**is_switch).map(|(node, _): (u32, _)| node);
-        let mut longest = 0;
+        let (mut longest, mut window) = (0, 0);
         for host in hosts() {
             let times = self.from(host);
-            longest = hosts().filter_map(|other| times[other as usize]).fold(longest, u64::max);
+            for (round_trip, rate) in hosts().filter(|other| *other != host).filter_map(|other| times[other as usize]) {
+                longest = longest.max(round_trip);
+                window = window.max((u128::from(round_trip) * u128::from(rate) / 8_000_000_000) as u64);
+            }
         }
-        Span::from_nanos(longest)
+        (Span::from_nanos(longest), window)
     }
 }
