@@ -48,9 +48,11 @@ pub(crate) fn keys(tables: &[Catalogued]) -> Vec<Key> {
 
 /// Returns the key that selects a preset of each protocol or congestion point that has any.
 fn presets(tables: &[Catalogued]) -> Vec<Key> {
-    let mut known: Vec<(Vec<(&str, &str)>, Vec<&str>)> = Vec::new();
+    // Names and meanings of presets, and what has them.
+    type Choices = Vec<(&'static str, &'static str)>;
+    let mut known: Vec<(Choices, Vec<&str>)> = Vec::new();
     for (name, _, presets) in tables.iter().filter(|(.., presets)| !presets.is_empty()) {
-        let choices: Vec<(&str, &str)> = presets.iter().map(|preset| (preset.name, preset.meaning)).collect();
+        let choices: Choices = presets.iter().map(|preset| (preset.name, preset.meaning)).collect();
         match known.iter_mut().find(|(others, _)| *others == choices) {
             Some((_, names)) => names.push(name),
             None => known.push((choices, vec![name])),
