@@ -82,6 +82,9 @@ fn kill_after(program: &Program, folder: &Path, arguments: &[&str], after: Durat
         if child.try_wait().map_err(|error| error.to_string())?.is_some() {
             return Ok(false);
         }
+        if program.until.is_some_and(|until| Instant::now() > until) {
+            break;
+        }
         std::thread::sleep(Duration::from_micros(500));
     }
     let killed = child.try_wait().map_err(|error| error.to_string())?.is_none();

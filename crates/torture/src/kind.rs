@@ -1,6 +1,6 @@
 //! The kinds of attacks, one attack at a time.
 
-use crate::program::Program;
+use crate::program::{CUT_OFF, Program};
 use crate::random::Random;
 use crate::scenario::{Coverage, Scenario, Target, scenario, targets};
 use crate::{Scratch, commands, corrupt, kill, mutate, places, runs};
@@ -103,11 +103,18 @@ pub fn attack(kind: Kind, setting: &Setting, number: u64, tally: &mut Tally) -> 
         Kind::Corruption => corrupt::attack(setting, number, scratch.path(), tally),
         Kind::Places => places::attack(setting, number, scratch.path(), tally),
     };
-    result.map_err(|what| {
-        tally.count("FOUND", 1);
-        scratch.keep();
-        (what, scratch.path().to_owned())
-    })
+    match result {
+        Err(what) if what.contains(CUT_OFF) => {
+            tally.count("cut off", 1);
+            Ok(())
+        }
+        Err(what) => {
+            tally.count("FOUND", 1);
+            scratch.keep();
+            Err((what, scratch.path().to_owned()))
+        }
+        Ok(()) => Ok(()),
+    }
 }
 
 fn with_scenario(

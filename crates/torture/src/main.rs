@@ -11,10 +11,17 @@ use std::time::{Duration, Instant};
 use torture::kind::{KINDS, Kind, Setting, Tally, attack};
 use torture::program::Program;
 
+/// How long attacks within this process may go on after the limit; the program's own processes are ended at the limit.
+const GRACE: Duration = Duration::from_secs(10);
+/// An attack within this process that is cut off after so long is a finding; the slowest sound ones take half.
+const HANGS: Duration = Duration::from_secs(120);
+/// An attack that takes longer is named in the progress.
+const LONG: Duration = Duration::from_secs(20);
+
 const HELP: &str = "\
 usage: cargo xtask torture [--minutes N] [--seed S] [--jobs J] [--only KIND] [--attack N]
 
-  --minutes N    how long [default: 10]
+  --minutes N    how long [default: 10]; attacks that are not done 10 s after that are cut off
   --seed S       names every random choice [default: 1]
   --jobs J       attacks at a time [default: the cores of this machine]
   --only KIND    scenarios, commands, mutations, kills, corruption or places [default: all of them]
@@ -68,8 +75,16 @@ struct Shared {
     spent: Vec<AtomicU64>,
     tallies: Mutex<BTreeMap<Kind, Tally>>,
     found: Mutex<Vec<String>>,
+    /// The longest attack of each kind: its time and number.
+    longest: Mutex<BTreeMap<Kind, (Duration, u64)>>,
+    /// Attacks under way, and their start.
+    under_way: Mutex<BTreeMap<(Kind, u64), Instant>>,
     until: Instant,
     only_one: bool,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 impl Shared {
@@ -91,20 +106,43 @@ impl Shared {
     fn one(&self, kind: Kind, number: u64) {
         let mut tally = Tally::default();
         let start = Instant::now();
+        locked(&self.under_way).insert((kind, number), start);
         let result = attack(kind, &self.setting, number, &mut tally);
-        tally.count("milliseconds", start.elapsed().as_millis() as u64);
+        locked(&self.under_way).remove(&(kind, number));
+        let took = start.elapsed();
+        tally.count("milliseconds", took.as_millis() as u64);
+        locked(&self.longest)
+            .entry(kind)
+            .and_modify(|most| *most = (took, number).max(*most))
+            .or_insert((took, number));
         if let Err((what, kept)) = result {
-            let line = format!(
-                "{} {number}: {what}\n  kept in {}\n  repeat: cargo xtask torture --only {} --seed {} --attack {number}",
-                kind.name(),
-                kept.display(),
-                kind.name(),
-                self.setting.seed
-            );
-            eprintln!("FOUND {line}");
-            self.found.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(line);
+            self.report(kind, number, &format!("{what}\n  kept in {}", kept.display()));
         }
-        self.tallies.lock().unwrap_or_else(std::sync::PoisonError::into_inner).entry(kind).or_default().add(&tally);
+        locked(&self.tallies).entry(kind).or_default().add(&tally);
+    }
+
+    fn report(&self, kind: Kind, number: u64, what: &str) {
+        let (name, seed) = (kind.name(), self.setting.seed);
+        let line = format!(
+            "{name} {number}: {what}\n  repeat: cargo xtask torture --only {name} --seed {seed} --attack {number}"
+        );
+        eprintln!("FOUND {line}");
+        locked(&self.found).push(line);
+    }
+
+    /// Gives up attacks that are still under way.
+    fn cut_off(&self) {
+        for ((kind, number), start) in std::mem::take(&mut *locked(&self.under_way)) {
+            let mut tally = Tally::default();
+            tally.count("attempts", 1);
+            if start.elapsed() < HANGS {
+                tally.count("cut off", 1);
+            } else {
+                tally.count("FOUND", 1);
+                self.report(kind, number, &format!("still runs after {:.0} s", start.elapsed().as_secs_f64()));
+            }
+            locked(&self.tallies).entry(kind).or_default().add(&tally);
+        }
     }
 }
 
@@ -141,14 +179,19 @@ fn main() -> ExitCode {
     let kinds = arguments.only.map_or(KINDS.to_vec(), |kind| vec![kind]);
     let first = arguments.attack.unwrap_or(arguments.from);
     let start = Instant::now();
+    let limit = Duration::try_from_secs_f64(60.0 * arguments.minutes.clamp(0.0, 1e6)).unwrap_or_default();
+    let until = start + limit;
+    let program = Program { path: program, until: Some(until) };
     let shared = Shared {
-        setting: Setting { seed: arguments.seed, scratch: scratch.clone(), program: Program(program), project },
+        setting: Setting { seed: arguments.seed, scratch, program, project },
         next: kinds.iter().map(|_| AtomicU64::new(first)).collect(),
         spent: kinds.iter().map(|_| AtomicU64::new(0)).collect(),
         kinds,
         tallies: Mutex::default(),
         found: Mutex::default(),
-        until: start + Duration::from_secs_f64(60.0 * arguments.minutes.max(0.0)),
+        longest: Mutex::default(),
+        under_way: Mutex::default(),
+        until,
         only_one: arguments.attack.is_some(),
     };
     // A panic is caught and reported as what was found; its own words would stand between the others.
@@ -163,33 +206,45 @@ fn main() -> ExitCode {
                 told = Instant::now();
                 progress(&shared, start);
             }
+            if Instant::now() > until + GRACE {
+                shared.cut_off();
+                // Threads cannot be ended; the process can.
+                std::process::exit(i32::from(!summary(&shared, start)));
+            }
         }
     });
-    summary(&shared, start)
+    if summary(&shared, start) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn progress(shared: &Shared, start: Instant) {
     let left = shared.until.saturating_duration_since(Instant::now());
-    let tallies = shared.tallies.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let tallies = locked(&shared.tallies);
     let count =
         |(kind, tally): (&Kind, &Tally)| format!("{} {}", tally.counts.get("attempts").unwrap_or(&0), kind.name());
     let counts: Vec<String> = tallies.iter().map(count).collect();
-    let found = shared.found.lock().unwrap_or_else(std::sync::PoisonError::into_inner).len();
+    let found = locked(&shared.found).len();
     eprintln!(
         "{:.0} s, {:.0} s left: {}; {found} found",
         start.elapsed().as_secs_f64(),
         left.as_secs_f64(),
         counts.join(", ")
     );
+    for ((kind, number), start) in locked(&shared.under_way).iter().filter(|(_, start)| start.elapsed() > LONG) {
+        eprintln!("  {} {number} has taken {:.0} s", kind.name(), start.elapsed().as_secs_f64());
+    }
 }
 
-fn summary(shared: &Shared, start: Instant) -> ExitCode {
-    let tallies = shared.tallies.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+/// Prints the counts and what was found; returns whether that is nothing.
+fn summary(shared: &Shared, start: Instant) -> bool {
+    let tallies = locked(&shared.tallies);
     println!("seed {}, {:.0} s", shared.setting.seed, start.elapsed().as_secs_f64());
     let mut all = Tally::default();
     for (kind, tally) in tallies.iter() {
         let counts: Vec<String> = tally.counts.iter().map(|(what, number)| format!("{what} {number}")).collect();
-        println!("{}: {}", kind.name(), counts.join(", "));
+        let longest = locked(&shared.longest)
+            .get(kind)
+            .map(|(took, number)| format!("; longest {number}: {:.1} s", took.as_secs_f64()));
+        println!("{}: {}{}", kind.name(), counts.join(", "), longest.unwrap_or_default());
         all.add(tally);
     }
     let (met, targets, missing) = all.coverage.summary();
@@ -199,13 +254,13 @@ fn summary(shared: &Shared, start: Instant) -> ExitCode {
             println!("not met: {}", missing.join("; "));
         }
     }
-    let found = shared.found.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let found = locked(&shared.found);
     if found.is_empty() {
         let _ = std::fs::remove_dir_all(&shared.setting.scratch);
         println!("nothing found");
-        return ExitCode::SUCCESS;
+        return true;
     }
     println!("{} found:", found.len());
     found.iter().for_each(|line| println!("{line}"));
-    ExitCode::FAILURE
+    false
 }

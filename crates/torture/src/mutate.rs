@@ -128,9 +128,10 @@ fn text(setting: &Setting, number: u64, random: &mut Random, folder: &Path, tall
         damage(&mut text, random);
     }
     files.0.insert(NAME.into(), text);
+    let start = Instant::now();
     let done = catch_unwind(AssertUnwindSafe(|| survive(&files, tally)));
     let done = done.unwrap_or_else(|panic| Err(format!("panicked: {}", crate::words_of(&*panic))));
-    if done.is_err() {
+    if done.is_err() || start.elapsed() > PATIENCE {
         files.store(folder).map_err(|error| error.to_string())?;
         return done;
     }

@@ -58,18 +58,24 @@ fn expect(program: &Program, at: &Path, arguments: &[&str], codes: &[i32]) -> Re
     }
 }
 
+/// The same command three times at once, and how each ended.
+fn three(program: &Program, at: &Path, arguments: &[&str]) -> Result<Vec<Option<i32>>, String> {
+    let mut writers = Vec::new();
+    for _ in 0..3 {
+        writers.push(program.start(at, arguments)?);
+    }
+    // All are waited for, so that none is left behind.
+    let ended: Vec<_> = writers.iter_mut().map(|writer| program.end(writer, LIMIT)).collect();
+    ended.into_iter().map(|ended| Ok(ended?.0.code())).collect()
+}
+
 fn two_writers(program: &Program, at: &Path) -> Result<(), String> {
     expect(program, at, &["run", "s.toml", "--out", "sound", "--quiet"], &[0])?;
     for more in [&[][..], &["--overwrite"]] {
         let arguments = [&["run", "s.toml", "--out", "out", "--quiet"], more].concat();
-        let mut writers = Vec::new();
-        for _ in 0..3 {
-            writers.push(program.start(at, &arguments)?);
-        }
         let mut succeeded = 0;
-        for mut writer in writers {
-            let status = writer.wait().map_err(io)?;
-            match status.code() {
+        for code in three(program, at, &arguments)? {
+            match code {
                 Some(0) => succeeded += 1,
                 Some(1 | 2) => {}
                 code => return Err(format!("a writer ended with {code:?}")),
@@ -90,12 +96,7 @@ fn no_partials(at: &Path) -> Result<(), String> {
 }
 
 fn default_place(program: &Program, at: &Path) -> Result<(), String> {
-    let mut writers = Vec::new();
-    for _ in 0..3 {
-        writers.push(program.start(at, &["run", "s.toml", "--quiet"])?);
-    }
-    for mut writer in writers {
-        let code = writer.wait().map_err(io)?.code();
+    for code in three(program, at, &["run", "s.toml", "--quiet"])? {
         if code != Some(0) {
             return Err(format!("a run at the default place ended with {code:?}"));
         }

@@ -1,7 +1,7 @@
 //! The program as a process, with a time limit and a bound on its memory.
 
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 /// Address space of a process that is attacked, in KiB: it must refuse what would need more, not die of it.
@@ -10,9 +10,17 @@ const MEMORY_KIB: u64 = 6 << 20;
 /// How the program ends when it ends cleanly.
 pub const CLEAN: [i32; 8] = [0, 1, 2, 3, 4, 5, 6, 130];
 
+/// The words of an attack that the end of all attacks cut off: it found nothing, and has no verdict.
+pub(crate) const CUT_OFF: &str = "cut off by the end of all attacks";
+
 /// The program to attack.
 #[derive(Clone, Debug)]
-pub struct Program(pub PathBuf);
+pub struct Program {
+    /// Path of the program.
+    pub path: PathBuf,
+    /// The instant at which its processes are ended; `None` if they have the time that they need.
+    pub until: Option<Instant>,
+}
 
 /// What a process said and how it ended.
 #[derive(Clone, Debug)]
@@ -57,10 +65,10 @@ impl Program {
     pub fn command(&self, folder: &Path, arguments: &[&str]) -> Command {
         let mut command = if cfg!(unix) {
             let mut command = Command::new("/bin/sh");
-            command.args(["-c", &format!("ulimit -v {MEMORY_KIB}; exec \"$@\""), "sh"]).arg(&self.0);
+            command.args(["-c", &format!("ulimit -v {MEMORY_KIB}; exec \"$@\""), "sh"]).arg(&self.path);
             command
         } else {
-            Command::new(&self.0)
+            Command::new(&self.path)
         };
         command.args(arguments).current_dir(folder).stdin(Stdio::null());
         command.env_remove("RUST_BACKTRACE");
@@ -74,7 +82,7 @@ impl Program {
     pub fn start(&self, folder: &Path, arguments: &[&str]) -> Result<Child, String> {
         let mut command = self.command(folder, arguments);
         command.stdout(Stdio::null()).stderr(Stdio::null());
-        command.spawn().map_err(|error| format!("cannot start {}: {error}", self.0.display()))
+        command.spawn().map_err(|error| format!("cannot start {}: {error}", self.path.display()))
     }
 
     /// Runs it to its end, or to the limit.
@@ -82,26 +90,14 @@ impl Program {
     /// # Errors
     /// If it does not start.
     pub fn run(&self, folder: &Path, arguments: &[&str], limit: Duration) -> Result<Said, String> {
-        let said = |error: std::io::Error| format!("cannot run {}: {error}", self.0.display());
+        let said = |error: std::io::Error| format!("cannot run {}: {error}", self.path.display());
         let unique = format!("{}-{:?}", std::process::id(), std::thread::current().id());
         let file = |which: &str| std::env::temp_dir().join(format!("torture-{which}-{unique}"));
         let (out, err) = (file("out"), file("err"));
         let create = |path: &Path| std::fs::File::create(path).map_err(said);
         let mut command = self.command(folder, arguments);
         let mut child = command.stdout(create(&out)?).stderr(create(&err)?).spawn().map_err(said)?;
-        let start = Instant::now();
-        let mut nap = Duration::from_millis(1);
-        let (status, slow) = loop {
-            if let Some(status) = child.try_wait().map_err(said)? {
-                break (status, false);
-            }
-            if start.elapsed() > limit {
-                child.kill().map_err(said)?;
-                break (child.wait().map_err(said)?, true);
-            }
-            std::thread::sleep(nap);
-            nap = (nap * 2).min(Duration::from_millis(20));
-        };
+        let ended = self.end(&mut child, limit);
         let text = |path: &Path| {
             use std::io::Read;
             let mut octets = Vec::new();
@@ -109,6 +105,31 @@ impl Program {
             let _ = (read, std::fs::remove_file(path));
             String::from_utf8_lossy(&octets).into_owned()
         };
-        Ok(Said { code: status.code(), out: text(&out), err: text(&err), slow })
+        let (out, err) = (text(&out), text(&err));
+        let (status, slow) = ended?;
+        Ok(Said { code: status.code(), out, err, slow })
+    }
+
+    /// Waits for the end of a process; past the limit it is killed, and the second value is true.
+    ///
+    /// # Errors
+    /// If all attacks end before it does; it is killed then, too.
+    pub(crate) fn end(&self, child: &mut Child, limit: Duration) -> Result<(ExitStatus, bool), String> {
+        let said = |error: std::io::Error| format!("cannot wait for {}: {error}", self.path.display());
+        let start = Instant::now();
+        let mut nap = Duration::from_millis(1);
+        loop {
+            if let Some(status) = child.try_wait().map_err(said)? {
+                return Ok((status, false));
+            }
+            let (cut_off, slow) = (self.until.is_some_and(|until| Instant::now() > until), start.elapsed() > limit);
+            if cut_off || slow {
+                child.kill().map_err(said)?;
+                let status = child.wait().map_err(said)?;
+                return if cut_off { Err(CUT_OFF.to_owned()) } else { Ok((status, true)) };
+            }
+            std::thread::sleep(nap);
+            nap = (nap * 2).min(Duration::from_millis(20));
+        }
     }
 }

@@ -8,7 +8,7 @@ fn attacks(kind: Kind, numbers: impl IntoIterator<Item = u64>) -> Tally {
     let setting = Setting {
         seed: 1,
         scratch: std::env::temp_dir().join(format!("tailback-cli-torture-{}", std::process::id())),
-        program: Program(env!("CARGO_BIN_EXE_tailback").into()),
+        program: Program { path: env!("CARGO_BIN_EXE_tailback").into(), until: None },
         project: Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."),
     };
     let mut tally = Tally::default();
