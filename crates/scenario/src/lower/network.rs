@@ -34,32 +34,12 @@ pub(crate) struct Network {
 
 pub(crate) fn network(gathered: &mut Gathered<'_>, root: &Node, limits: &Limits) -> Option<Network> {
     let node = root.table("network")?;
-    let mut graph = draw(gathered, node)?;
+    let mut graph = draw(gathered, node, limits)?;
+    fits(gathered, node, &graph, limits)?;
     if let Some(addresses) = node.text("addresses") {
         graph.port_addresses = addresses == "port";
     }
     let metrics = change_cables(gathered, node, &mut graph)?;
-    let hosts = graph.nodes.iter().filter(|node| node.role == Role::Host).count();
-    let sizes = [
-        ("nodes", graph.nodes.len() as u64, limits.nodes),
-        ("links", graph.cables.len() as u64, limits.cables),
-        ("routes", hosts as u64 * (graph.nodes.len() - hosts) as u64, limits.routes),
-    ];
-    let mut fits = true;
-    for (what, count, limit) in sizes {
-        if count > limit {
-            let message = format!("the network would have {} {what}; the limit is {}", grouped(count), grouped(limit));
-            gathered.refuse(node.place_of("topology"), message, "reduce its parameters");
-            fits = false;
-        }
-    }
-    if !fits {
-        return None;
-    }
-    if let Err((message, help)) = need_of(&graph).within(limits.memory) {
-        gathered.refuse(node.place_of("topology"), message, help);
-        return None;
-    }
     if let Err(error) = graph.validate() {
         gathered.refuse(node.place, error.to_string(), "");
         return None;
@@ -107,12 +87,35 @@ fn entries_of(graph: &Graph) -> u64 {
     hosts.saturating_mul(graph.nodes.len() as u64 - hosts)
 }
 
+/// Refuses a network that exceeds a limit, before anything else is computed from it.
+fn fits(gathered: &mut Gathered<'_>, node: &Node, graph: &Graph, limits: &Limits) -> Option<()> {
+    let sizes = [
+        ("nodes", graph.nodes.len() as u64, limits.nodes),
+        ("links", graph.cables.len() as u64, limits.cables),
+        ("routes", entries_of(graph), limits.routes),
+    ];
+    let mut fits = true;
+    for (what, count, limit) in sizes.into_iter().filter(|(_, count, limit)| count > limit) {
+        gathered.refuse(node.place_of("topology"), too_large(what, count, limit), "reduce its parameters");
+        fits = false;
+    }
+    if fits && let Err((message, help)) = need_of(graph).within(limits.memory) {
+        gathered.refuse(node.place_of("topology"), message, help);
+        fits = false;
+    }
+    fits.then_some(())
+}
+
+fn too_large(what: &str, count: u64, limit: u64) -> String {
+    format!("the network would have {} {what}; the limit is {}", grouped(count), grouped(limit))
+}
+
 /// Returns its memory requirements with further tables for every change of the state of a cable.
 pub(crate) fn need_of_changes(graph: &Graph, changes: usize) -> Need {
     need_of(graph).and_tables(entries_of(graph), changes as u64)
 }
 
-fn draw(gathered: &mut Gathered<'_>, node: &Node) -> Option<Graph> {
+fn draw(gathered: &mut Gathered<'_>, node: &Node, limits: &Limits) -> Option<Graph> {
     let link = node.table("link").and_then(|link| {
         Some(LinkSpec {
             rate: link.rate("rate")?,
@@ -142,7 +145,7 @@ fn draw(gathered: &mut Gathered<'_>, node: &Node) -> Option<Graph> {
             let trunk = node.table("trunk").map_or(link, |trunk| changed(link, trunk));
             named(gathered, node, &name, Links { host: link, trunk })
         }
-        (None, true) => written_out(gathered, node, link?),
+        (None, true) => written_out(gathered, node, link?, limits),
         (None, false) if node.given("topology") => None,
         (None, false) => {
             let help = "name a topology, such as topology = \"single-switch\", or list [[network.nodes]] and [[network.links]]";
@@ -220,7 +223,7 @@ fn named(gathered: &mut Gathered<'_>, node: &Node, name: &str, links: Links) -> 
     }
 }
 
-fn written_out(gathered: &mut Gathered<'_>, node: &Node, link: LinkSpec) -> Option<Graph> {
+fn written_out(gathered: &mut Gathered<'_>, node: &Node, link: LinkSpec, limits: &Limits) -> Option<Graph> {
     let mut graph = Graph::default();
     let mut places: BTreeMap<String, Place> = BTreeMap::new();
     let mut good = true;
@@ -243,6 +246,11 @@ fn written_out(gathered: &mut Gathered<'_>, node: &Node, link: LinkSpec) -> Opti
                     continue;
                 }
             };
+            let count = (graph.nodes.len() + names.len()) as u64;
+            if count > limits.nodes {
+                gathered.refuse(*place, too_large("nodes", count, limits.nodes), "name fewer nodes");
+                return None;
+            }
             for name in names {
                 if let Some(first) = places.get(&name) {
                     let problem = Problem::new(*place, format!("two nodes are named `{name}`"), "rename one of them");

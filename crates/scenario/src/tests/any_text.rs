@@ -296,3 +296,24 @@ fn absurd_sizes_are_refused_in_words() {
         assert!(errors.to_string().contains(words), "{errors}");
     }
 }
+
+/// A network that is too large is refused before patterns are compared with all its names: nothing else is said of it.
+#[test]
+fn a_network_that_is_too_large_is_refused_before_anything_is_looked_for_in_it() {
+    let cables = "[[network.cables]]\nbetween = [\"a*\", \"b*\"]\nlatency = \"1us\"\n";
+    let links = "[[network.links]]\nbetween = [\"a*\", \"b*\"]\n";
+    for network in [
+        format!(
+            "topology = \"single-switch\"\nhosts = 5000\nlink = {{ rate = \"1Gb/s\", latency = \"1us\" }}\n{cables}"
+        ),
+        format!(
+            "link = {{ rate = \"1Gb/s\", latency = \"1us\" }}\n[[network.nodes]]\nnames = \"h{{0..2000}}\"\nrole = \"host\"\n\
+             [[network.nodes]]\nnames = \"i{{0..2000}}\"\nrole = \"host\"\n{links}"
+        ),
+    ] {
+        let text = format!("schema_version = 1\nrun = {{ duration = \"1us\" }}\n[network]\n{network}");
+        let errors = load_str("big.toml", &text, &[], &NoFiles, SMALL).expect_err("too large");
+        let text = errors.to_string();
+        assert!(text.contains("nodes; the limit is 3000") && !text.contains("a*"), "{text}");
+    }
+}
