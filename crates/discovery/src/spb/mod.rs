@@ -266,4 +266,23 @@ mod tests {
         assert_eq!(wrong(graph, &bridges, &world, &[]), []);
         assert!(!wrong(graph, &bridges, &world, &trunks[..1]).is_empty());
     }
+
+    /// What a network at rest repeats is left out, unless a part of it is cut off: that will be forgotten.
+    #[test]
+    fn an_hour_of_rest_is_left_out() {
+        let link = LinkSpec { rate: Rate::from_gigabits(10), latency: Span::from_micros(1), bit_error_rate: 0.0 };
+        let graph = &leaf_spine(4, 3, 2, Links::same(link)).expect("a leaf-spine");
+        let (bridges, trunks) = (Bridges::plain(graph), trunks(graph));
+        let hour = Time::ZERO + Span::from_secs(3600);
+        let leaf = graph.find("leaf0").expect("there is one");
+        let ends = |trunk: u32| [graph.cables[trunk as usize].a, graph.cables[trunk as usize].b];
+        let of_leaf: Vec<u32> = trunks.iter().copied().filter(|&trunk| ends(trunk).contains(&leaf)).collect();
+        for (down, left_out) in [(&of_leaf[..1], true), (&of_leaf[..], false)] {
+            let mut world = World::new(graph, &bridges, &trunks, Timers::default());
+            assert!(world.come_to_rest().settled);
+            world.fail(down);
+            world.go_on(hour);
+            assert_eq!(world.now < Time::ZERO + Span::from_secs(100), left_out, "{down:?}: {:?}", world.now);
+        }
+    }
 }

@@ -46,7 +46,11 @@ pub(super) struct World<'a> {
     far: Vec<Vec<(usize, usize)>>,
     post: Post,
     quiet: Span,
+    /// Time after which a neighbour that falls silent is missed.
+    holding: Span,
     pub(super) now: Time,
+    /// Time of rest that was left out.
+    skipped: Span,
     /// Cables that each node considers down, if recorded.
     believed: Option<Vec<Vec<u32>>>,
     learned: Vec<Learned>,
@@ -93,7 +97,9 @@ impl<'a> World<'a> {
             far,
             // By then everybody has said again whatever it had to say.
             quiet: waits.into_iter().max().unwrap_or(Span::ZERO) + Span::from_secs(1),
+            holding: Span::from_secs(u64::from(timers.holding_time())),
             now: Time::ZERO,
+            skipped: Span::ZERO,
             believed: None,
             learned: Vec::new(),
             since: Time::ZERO,
@@ -151,7 +157,7 @@ impl<'a> World<'a> {
         let Some(believed) = self.believed.as_mut().map(|all| &mut all[node as usize]) else { return };
         if *believed != down {
             believed.clone_from(&down);
-            self.learned.push(Learned { at: self.now, switch: NodeId(node), down });
+            self.learned.push(Learned { at: self.now + self.skipped, switch: NodeId(node), down });
         }
     }
 
@@ -203,12 +209,40 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Runs until just before `until`.
+    /// Runs until just before `until`, counted with what was left out. Hellos and refreshes change nothing in a network at
+    /// rest, and are left out.
     pub(super) fn go_on(&mut self, until: Time) {
+        let until = until - self.skipped;
         while let Some(now) = self.post.next().filter(|&now| now < until) {
+            let rest = self.changed.max(self.since) + self.quiet + self.holding;
+            if now > rest && self.is_whole() {
+                self.now = self.now.max(rest);
+                self.skipped += until - self.now;
+                return;
+            }
             self.step(now);
         }
         self.now = until;
+    }
+
+    /// Returns whether the ends of every failed cable reach each other. Of what they do not reach, switches forget what they
+    /// have learned when its lifetime is over.
+    fn is_whole(&self) -> bool {
+        let mut group: Vec<u32> = (0..self.systems.len() as u32).collect();
+        let root = |group: &mut [u32], (node, _): (NodeId, u16)| {
+            let mut at = node.0;
+            while group[at as usize] != at {
+                group[at as usize] = group[group[at as usize] as usize];
+                at = group[at as usize];
+            }
+            at
+        };
+        for trunk in self.trunks.iter().filter(|trunk| trunk.works) {
+            let [a, b] = trunk.ends.map(|end| root(&mut group, end));
+            group[a as usize] = b;
+        }
+        let mut joined = |ends: [(NodeId, u16); 2]| root(&mut group, ends[0]) == root(&mut group, ends[1]);
+        self.trunks.iter().all(|trunk| joined(trunk.ends))
     }
 
     /// Runs until nothing has changed for longer than a full refresh takes.

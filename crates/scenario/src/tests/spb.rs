@@ -95,6 +95,25 @@ fn a_flap_that_nobody_sees_is_no_news() {
     assert_eq!(follow(5).iter().filter(|it| it.down.len() == 1).count(), 7);
 }
 
+/// After an hour of rest the news are those of a failure after a millisecond.
+#[test]
+fn an_hour_of_rest_changes_no_news() {
+    let news = |down: &str, detection: u64| {
+        let faults = format!("[[faults]]\nbetween = [\"leaf0\", \"spine1\"]\ndown = \"{down}\"\n");
+        let plan = plan(LEAF_SPINE, &faults);
+        let (graph, detection) = (&plan.spec.graph, Span::from_micros(detection));
+        let down = plan.spec.faults[0].down;
+        let news =
+            follow(graph, &Bridges::plain(graph), &plan.spec.faults, Timers::default(), detection).expect("rest");
+        news.into_iter().map(|it| (it.at.saturating_since(down), it.switch, it.down)).collect::<Vec<_>>()
+    };
+    assert_eq!(news("1ms", 7).len(), 7);
+    assert_eq!(news("3599s", 7), news("1ms", 7));
+    // A silent neighbour is missed after its holding time, however long the port takes.
+    let missed = news("3000s", 500_000_000);
+    assert!(missed.len() == 7 && missed.iter().all(|it| it.0 < Span::from_secs(40)), "{missed:?}");
+}
+
 /// A switch that is cut off keeps believing in what it cannot reach; its tables reach nobody all the same.
 #[test]
 fn a_network_in_two_halves_has_the_right_tables_in_both() {
