@@ -211,4 +211,8 @@ fn mistakes_are_reported_with_file_line_and_remedy() {
     is(topology("Radix_Down 8\n", ""), "a.topo", 6, "no radix_down");
     is(topology("Radix_Down 4", "Radix_Down 5"), "a.topo", 6, "links of ToRs");
     is(topology("Nodes 32", "Nodes 8").clone(), "a.topo", 6, "pods of 32");
+    is(topology("Oversubscribed 4", "Oversubscribed 262144"), "a.topo", 12, "below 262144");
+    // The fastest links and the greatest oversubscription exceed 64 bits.
+    let fast = TOPOLOGY.replace("Gbps 100", "Gbps 1000000").replace("Oversubscribed 4", "Oversubscribed 262143");
+    is(wrong(MATRIX, Some(&fast)), "a.topo", 6, "links of ToRs");
 }

@@ -76,7 +76,9 @@ pub(super) fn read(work: &mut Work, source: u32, text: &str) -> Option<Topology>
             }
             (key, Some(tier)) if KEYS.contains(&key) => {
                 let at = KEYS.iter().position(|known| *known == key)?;
-                values[tier][at] = Some(whole(work, words.on_line(), word, 1 << 40)?);
+                // After speeds and delays come counts of links.
+                let below = if at < 3 { 1 << 40 } else { MOST_NODES };
+                values[tier][at] = Some(whole(work, words.on_line(), word, below)?);
             }
             _ => {
                 let shown: String = word.text.chars().filter(|c| !c.is_control()).take(40).collect();
@@ -169,9 +171,9 @@ impl Topology {
         let pods = nodes / podsize;
         let help = "check speeds, radix and oversubscription of the tiers: links up and down must match";
         let uplinks = |below: u64, lower: &Tier, upper: &Tier| {
-            let speed = upper.rate.as_bits_per_sec() * lower.oversubscribed;
-            let all = u128::from(below) * u128::from(lower.rate.as_bits_per_sec());
-            (all % u128::from(speed) == 0).then(|| (all / u128::from(speed)) as u64)
+            let rate = |tier: &Tier| u128::from(tier.rate.as_bits_per_sec());
+            let (speed, all) = (rate(upper) * u128::from(lower.oversubscribed), u128::from(below) * rate(lower));
+            all.is_multiple_of(speed).then(|| u64::try_from(all / speed).ok()).flatten()
         };
         let of_tors = uplinks(nodes, &tiers[0], &tiers[1]);
         fits(of_tors.is_some(), "links of ToRs that do not divide evenly".into(), help)?;
