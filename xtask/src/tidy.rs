@@ -1,5 +1,6 @@
 //! Rules of the house that no compiler checks.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Words that stand for something unfinished. Split, so that this file does not find itself.
@@ -61,6 +62,7 @@ pub fn check() -> Result<(), String> {
         Ok(map) => code_map(&map, &mut complaints),
         Err(error) => complaints.push(format!("ARCHITECTURE.md: {error}")),
     }
+    guarantees(&mut complaints);
     if complaints.is_empty() {
         return Ok(());
     }
@@ -69,6 +71,11 @@ pub fn check() -> Result<(), String> {
 }
 
 fn visit(path: &Path, complaints: &mut Vec<String>) {
+    each_source(path, &mut |path, text| file(path, text, complaints));
+}
+
+/// Shows every source file below a folder, with its text.
+fn each_source(path: &Path, show: &mut dyn FnMut(&Path, &str)) {
     if path.is_dir() {
         let Ok(entries) = std::fs::read_dir(path) else { return };
         let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
@@ -76,11 +83,36 @@ fn visit(path: &Path, complaints: &mut Vec<String>) {
         paths
             .iter()
             .filter(|path| path.file_name().is_none_or(|name| name != "target"))
-            .for_each(|p| visit(p, complaints));
+            .for_each(|path| each_source(path, show));
     } else if path.extension().is_some_and(|extension| extension == "rs" || extension == "ts")
         && let Ok(text) = std::fs::read_to_string(path)
     {
-        file(path, &text, complaints);
+        show(path, &text);
+    }
+}
+
+/// The page of guarantees whose tables name tests.
+const GUARANTEES: &str = "docs/guarantees.md";
+
+/// Every test that the page of guarantees names must exist.
+fn guarantees(complaints: &mut Vec<String>) {
+    let mut tests = BTreeSet::new();
+    each_source(Path::new("crates"), &mut |_, text| {
+        for after in text.split("#[test]").skip(1) {
+            let name = after.split_once("fn ").and_then(|(_, rest)| rest.split_once('('));
+            tests.extend(name.map(|(name, _)| name.to_owned()));
+        }
+    });
+    let page = match std::fs::read_to_string(GUARANTEES) {
+        Ok(page) => page,
+        Err(error) => return complaints.push(format!("{GUARANTEES}: {error}")),
+    };
+    for (number, line) in page.lines().enumerate() {
+        let cells: Vec<&str> = line.split('|').collect();
+        let [_, _, named, ""] = cells[..] else { continue };
+        for name in named.split('`').skip(1).step_by(2).filter(|&name| !tests.contains(name)) {
+            complaints.push(format!("{GUARANTEES}:{}: there is no test {name}", number + 1));
+        }
     }
 }
 
