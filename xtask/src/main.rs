@@ -120,6 +120,7 @@ fn refuses_mpirun(program: &Path) -> Result<(), String> {
 }
 
 /// Does one part of the test command and says how long it took.
+#[expect(clippy::disallowed_methods, reason = "it measures wall time")]
 fn timed(what: &str, part: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
     let start = std::time::Instant::now();
     part()?;
