@@ -1,8 +1,8 @@
-// Bundles the front-end into report.js and report.css of crates/render/front, which the program embeds. With
+// Bundles the front-end into crates/render/front, which the program embeds: report.js, lab.js, their styles, examples. With
 // --tests it bundles the tests of it too. A file is written only if it changed, so that nothing is compiled in vain.
 import { build } from "esbuild";
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -26,10 +26,55 @@ function put(folder, name, text) {
   if (before !== text) writeFileSync(path, text);
 }
 
-const script = await bundle("src/main.ts", { minify: true, format: "iife", target, charset: "ascii", legalComments: "none" });
-// The script stands inside a page: nothing in it may look like the end of a script.
-put(front, "report.js", script.trim().replaceAll("</", "<\\/"));
-put(front, "report.css", (await bundle("src/style.css", { minify: true, target, charset: "ascii" })).trim());
+/** Scenarios and recipes, and the files that they name, for the lab. */
+function examples() {
+  const root = join(here, "..");
+  const read = (path) => readFileSync(join(root, path), "utf8");
+  const title = (text, name) => /^name = "(.*)"$/m.exec(text)?.[1] ?? name;
+  const list = [];
+  const files = {};
+  for (const file of readdirSync(join(root, "scenarios")).filter((name) => name.endsWith(".toml")).sort()) {
+    const text = read(`scenarios/${file}`);
+    list.push({ group: "Scenarios", title: title(text, file), name: `scenarios/${file}`, text });
+    const base = /^base = "(.*)"$/m.exec(text)?.[1];
+    if (base) files[normalize(join("scenarios", base)).replaceAll("\\", "/")] = read(join("scenarios", base));
+  }
+  // A recipe: its heading, the name of its file, its text.
+  for (const part of read("docs/recipes.md").split(/^## /m).slice(1)) {
+    const text = /^```toml\n([\s\S]*?)^```$/m.exec(part)?.[1];
+    const file = /^`([\w.-]+\.toml)`/m.exec(part)?.[1];
+    if (text && file) list.push({ group: "Recipes", title: part.split("\n")[0], name: `recipes/${file}`, text });
+  }
+  const lessons = readdirSync(join(root, "docs/lessons")).filter((name) => /^\d/.test(name)).sort().map((name) => {
+    const text = read(`docs/lessons/${name}`);
+    const part = (pattern) => {
+      const found = pattern.exec(text)?.[1];
+      if (found === undefined) throw new Error(`docs/lessons/${name} has no ${pattern}`);
+      return found.trim();
+    };
+    return {
+      title: part(/^# (.*)$/m),
+      name: `lessons/${name.replace(/\.md$/, ".toml")}`,
+      text: `${part(/^```toml\n([\s\S]*?)^```$/m)}\n`,
+      about: part(/^# .*\n([\s\S]*?)^```toml$/m),
+      question: part(/^## Question\n([\s\S]*?)^Change: /m),
+      answer: part(/^## Answer\n([\s\S]*?)^Solution: /m),
+      change: [...part(/^Change: (.*)$/m).matchAll(/`([^`]+)`/g)].map((match) => match[1]),
+      solution: part(/^Solution: `(.*)`$/m),
+    };
+  });
+  return `${JSON.stringify({ examples: list, lessons, files })}\n`;
+}
+
+const how = { minify: true, format: "iife", target, charset: "ascii", legalComments: "none" };
+const thread = (await bundle("src/lab/thread.ts", how)).trim();
+for (const [entry, style, name] of [["main", "style", "report"], ["lab", "lab", "lab"]]) {
+  const script = await bundle(`src/${entry}.ts`, { ...how, define: { THREAD: JSON.stringify(thread) } });
+  // The script stands inside a page: nothing in it may look like the end of a script.
+  put(front, `${name}.js`, script.trim().replaceAll("</", "<\\/"));
+  put(front, `${name}.css`, (await bundle(`src/${style}.css`, { minify: true, target, charset: "ascii" })).trim());
+}
+put(front, "examples.json", examples());
 if (process.argv.includes("--tests")) {
   const tests = readdirSync(join(here, "tests")).filter((name) => name.endsWith(".test.ts"));
   for (const name of tests) {

@@ -19,7 +19,7 @@ create_exception!(tailback, ResultsError, TailbackError, "Results cannot be read
 /// The exception for the problems of a scenario.
 pub fn of_scenario(py: Python<'_>, errors: &Errors) -> PyErr {
     let error = ScenarioError::new_err(errors.render(false));
-    let problem = |Complaint { file, line, column, message, help }: Complaint| -> PyResult<Py<PyDict>> {
+    let problem = |Complaint { file, line, column, message, help, .. }: Complaint| -> PyResult<Py<PyDict>> {
         let problem = PyDict::new(py);
         problem.set_item("file", file)?;
         problem.set_item("line", line)?;

@@ -35,6 +35,12 @@ function block(id: string): string {
   return element.textContent ?? "";
 }
 
+/** The bytes of a block by its name. */
+export async function readNamed(id: string): Promise<Uint8Array> {
+  await read();
+  return inflate(block(id));
+}
+
 export async function readDocument(): Promise<Report> {
   return JSON.parse(new TextDecoder().decode(await inflate(block("document")))) as Report;
 }
@@ -97,7 +103,12 @@ export interface Table {
 }
 
 export async function readTable(about: TableAbout): Promise<Table> {
-  const all = unpackColumns(await bytesOfBlock(about.block), about.columns);
+  return tableOf(about, await bytesOfBlock(about.block));
+}
+
+/** A table from the bytes of its columns. */
+export function tableOf(about: TableAbout, bytes: Uint8Array): Table {
+  const all = unpackColumns(bytes, about.columns);
   const rows = all["rows"];
   const first = new Uint32Array(rows.length + 1);
   for (let i = 0; i < rows.length; i++) first[i + 1] = first[i] + rows[i];

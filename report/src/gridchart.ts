@@ -91,7 +91,7 @@ export class GridChart implements Painter {
     });
     const paint = () => swatches.forEach((swatch, number) => (swatch.style.background = look(number, theme()).colour));
     paint();
-    onTheme(paint);
+    onTheme(paint, this.plot.box);
     const named = this.options.legend ? el("span", { class: "note" }, `${this.options.legend}:`) : null;
     return el("div", { class: "legend", role: "group", aria: { label: `lines of ${this.title}` } }, named, ...chips);
   }

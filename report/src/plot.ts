@@ -40,6 +40,11 @@ const sizes = new ResizeObserver((entries) => {
   for (const entry of entries) (entry.target as CanvasBox).plot?.later();
 });
 
+/** Paints every plot in an element at once, so that what replaces other plots is never seen empty. */
+export function paintAll(within: Element): void {
+  for (const box of within.querySelectorAll<CanvasBox>(".plot")) box.plot?.now();
+}
+
 type CanvasBox = HTMLElement & { plot?: Plot };
 
 export class Plot {
@@ -53,7 +58,7 @@ export class Plot {
     this.box = el("div", { class: "plot" }, this.canvas);
     this.box.plot = this;
     sizes.observe(this.box);
-    onTheme(() => this.later());
+    onTheme(() => this.later(), this.box);
   }
 
   /** Paints at the next frame, however often asked until then. */

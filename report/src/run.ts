@@ -1,5 +1,5 @@
 // A recorded run: its ports, flows and series, unpacked when they are first asked for.
-import { readRecord, readTable, type Table } from "./data";
+import { readRecord, readTable, tableOf, type Table } from "./data";
 import { TimeLink } from "./link";
 import { addAmounts, addLevels, counts, levels, rates, windowed, type Amounts, type Series } from "./series";
 import type { BufferKind, Cells, NetworkAbout, RunAbout, RunRecord, TableAbout } from "./types";
@@ -55,6 +55,28 @@ function texts(cells: Cells | undefined): string[] {
 
 const none = new Float64Array(0);
 
+/** Where a run comes from. */
+interface Source {
+  record(): Promise<RunRecord>;
+  table(about: TableAbout): Promise<Table>;
+}
+
+/** A recorded run, in the blocks of the page. */
+function inBlocks({ own, network, ports, series }: RunAbout): Source {
+  return {
+    record: async () => {
+      const parts = await Promise.all([
+        readRecord<Omit<RunRecord, "network" | "ports" | "tables" | "drawn" | "left_out">>(own),
+        readRecord<RunRecord["network"]>(network),
+        readRecord<RunRecord["ports"]>(ports),
+        readRecord<Pick<RunRecord, "tables" | "drawn" | "left_out">>(series),
+      ]);
+      return { ...parts[0], network: parts[1], ports: parts[2], ...parts[3] };
+    },
+    table: readTable,
+  };
+}
+
 export class Run {
   readonly end: number;
   sample = 1;
@@ -73,12 +95,22 @@ export class Run {
 
   /** With `drawn`, a run that has the series that a figure draws of it and no others. */
   constructor(
-    private readonly stub: RunAbout,
+    private readonly stub: Pick<RunAbout, "label" | "manifest">,
     link?: TimeLink,
     private readonly drawn = false,
+    private readonly source: Source = inBlocks(stub as RunAbout),
   ) {
     this.end = Math.max(1, stub.manifest.simulated_ps);
     this.link = link ?? new TimeLink(this.end);
+  }
+
+  /** A run that was made in this page; `bytes` are the columns of its tables. */
+  static live(label: string, record: RunRecord, bytes: Uint8Array, link?: TimeLink): Run {
+    const source: Source = {
+      record: () => Promise.resolve(record),
+      table: (about) => Promise.resolve(tableOf(about, bytes.subarray(about.from, about.to))),
+    };
+    return new Run({ label, manifest: record.manifest }, link, false, source);
   }
 
   get label(): string {
@@ -99,17 +131,10 @@ export class Run {
   /** Reads all but the series. */
   open(): Promise<void> {
     this.opening ??= (async () => {
-      const { own, network, ports, series } = this.stub;
-      const parts = await Promise.all([
-        readRecord<Omit<RunRecord, "network" | "ports" | "tables" | "drawn" | "left_out">>(own),
-        readRecord<RunRecord["network"]>(network),
-        readRecord<RunRecord["ports"]>(ports),
-        readRecord<Pick<RunRecord, "tables" | "drawn" | "left_out">>(series),
-      ]);
-      this.record = { ...parts[0], network: parts[1], ports: parts[2], ...parts[3] };
+      this.record = await this.source.record();
       this.sample = this.record.manifest.sample_every_ps ?? this.end;
-      this.network = parts[1];
-      this.workloads = parts[1]?.workloads ?? [];
+      this.network = this.record.network;
+      this.workloads = this.network?.workloads ?? [];
       this.readNodes();
       this.readFlows();
     })();
@@ -205,7 +230,7 @@ export class Run {
   }
 
   private async unpack(name: string): Promise<void> {
-    const table = await readTable(this.series[name]);
+    const table = await this.source.table(this.series[name]);
     this.tables.set(name, table);
     const places = new Map<string, number>();
     const keys = Object.values(table.keys);

@@ -10,6 +10,7 @@ const KINDS: Record<Report["kind"], string> = {
   figure: "Figure of a paper",
   paper: "Paper",
   stability: "Stability",
+  lab: "Lab",
 };
 
 export function section(title: string, id: string, ...children: Child[]): HTMLElement {

@@ -19,7 +19,8 @@ export interface Stage {
   courses: Promise<Course[]>;
 }
 
-export function stage(runs: Run[], link: TimeLink): Stage {
+/** With `stay`, the instant that is shown is the one that the link has already. */
+export function stage(runs: Run[], link: TimeLink, stay = false): Stage {
   const compact = runs.length > 1;
   const drawings = runs.map((run) => new NetworkDrawing(run, compact ? run.label : "The network", compact));
   const sample = Math.max(1, Math.min(...runs.map((run) => run.sample)));
@@ -101,6 +102,7 @@ export function stage(runs: Run[], link: TimeLink): Stage {
     if (all.some((one) => one.weight > 0)) growth.append(growthChart(runs, all, link).root);
     else growth.append(el("p", { class: "note" }, compact ? "No link was blocked in any of these runs." : "No link was blocked at any of the evaluated instants."));
     if (compact) follow(drawings, all);
+    if (stay) return;
     // The first thing to be seen is the worst of it.
     const { worst } = all.reduce((a, b) => (b.weight > a.weight ? b : a));
     link.setNow(worst?.at ?? link.end / 2);

@@ -52,22 +52,35 @@ export const DARK: Theme = {
 };
 
 type Listener = (theme: Theme) => void;
-const listeners = new Set<Listener>();
+const listeners = new Map<Listener, { owner: Element; shown: boolean }>();
 let current = LIGHT;
 
 export function theme(): Theme {
   return current;
 }
 
-/** Calls the listener at every change from now on. */
-export function onTheme(listener: Listener): void {
-  listeners.add(listener);
+/** Calls the listener at every change from now on, until its owner was on the page and is no longer. */
+export function onTheme(listener: Listener, owner: Element): void {
+  listeners.set(listener, { owner, shown: false });
+  if (listeners.size > 2 * kept) sweep();
+}
+
+/** How many listeners there were after those without an owner were let go. */
+let kept = 64;
+
+function sweep(): void {
+  for (const [listener, known] of listeners) {
+    if (known.owner.isConnected) known.shown = true;
+    else if (known.shown) listeners.delete(listener);
+  }
+  kept = Math.max(64, listeners.size);
 }
 
 export function setTheme(dark: boolean): void {
   current = dark ? DARK : LIGHT;
   document.documentElement.dataset["theme"] = dark ? "dark" : "light";
-  for (const listener of listeners) listener(current);
+  sweep();
+  for (const listener of listeners.keys()) listener(current);
 }
 
 /** Follows the system until the reader chooses; paper is always light. */

@@ -104,7 +104,7 @@ export class TimeChart implements Painter {
     this.listen();
     options.link.onView(() => this.plot.later(), this.root);
     options.link.onPoint(() => this.pointed(), this.root);
-    onTheme(() => this.paintChips());
+    onTheme(() => this.paintChips(), this.root);
   }
 
   /** The lines that are shown at first: of the heaviest names, in every run that has them. */

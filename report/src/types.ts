@@ -14,6 +14,9 @@ export interface TableAbout {
   rows: number;
   recorded: number;
   bin_ps: number;
+  /** Where its columns lie, in a run that was made in the page. */
+  from?: number;
+  to?: number;
 }
 
 export interface PlanEntry {
@@ -229,7 +232,7 @@ export interface CompareAbout {
 }
 
 export interface Report {
-  kind: "run" | "compare" | "sweep" | "figure" | "paper" | "stability";
+  kind: "run" | "compare" | "sweep" | "figure" | "paper" | "stability" | "lab";
   title: string;
   program: { version: string; commit: string | null };
   runs: RunAbout[];
@@ -241,6 +244,40 @@ export interface Report {
   /** Of all figures and sentences together. */
   statements?: Statement[];
   stability?: Record<string, any>;
+  lab?: LabAbout;
+}
+
+/** A scenario, and what is set over it. */
+export interface Given {
+  name: string;
+  text: string;
+  set: string[];
+}
+
+/** A scenario with a question, whose expectations are met by an answer. */
+export interface Lesson {
+  title: string;
+  name: string;
+  text: string;
+  /** In Markdown. */
+  about: string;
+  question: string;
+  answer: string;
+  /** Keys to change. */
+  change: string[];
+  /** What is to be set. */
+  solution: string;
+}
+
+/** What a page with a simulator in it can run. */
+export interface LabAbout {
+  /** Scenarios to begin with, by group. */
+  examples: { group: string; title: string; name: string; text: string }[];
+  lessons?: Lesson[];
+  /** Files that these name. */
+  files: Record<string, string>;
+  /** What was recorded, in the report of a run. */
+  given?: Given;
 }
 
 export type Quantity = "time" | "rate" | "size" | "fraction" | "count" | "frames" | "plain";

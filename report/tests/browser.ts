@@ -20,6 +20,11 @@ const ROOT = resolve(wanted("REPORT_ROOT"));
 
 mkdirSync(join(OUT, "screenshots"), { recursive: true });
 
+/** The program, and where it finds scenarios. */
+export function program(): { path: string; root: string } {
+  return { path: TAILBACK, root: ROOT };
+}
+
 /** Runs the program; an ending in `codes` is as good as success. */
 export function tailback(args: string[], codes: number[] = [0]): void {
   try {

@@ -11,6 +11,7 @@ mod program;
 mod python;
 mod report;
 mod tidy;
+mod wasm;
 mod workflows;
 
 use std::path::Path;
@@ -25,6 +26,7 @@ usage: cargo xtask WHAT
                   lldpad, isisd, Slurm, Open MPI
   report-ui       only the front-end of reports, built with npm into crates/render/front, which the program embeds
   report          only that reports can be read: opens them in Chromium; fetches what it needs
+  wasm            only the simulator for pages, compiled into crates/render/front, which the program embeds
   papers          all papers in full: every figure with all its seeds and choices; minutes
   torture         attacks with random scenarios, mutated inputs, kills, corruption and hostile paths:
                   [--minutes N] [--seed S] [--jobs J] [--only KIND]
@@ -44,6 +46,7 @@ fn main() -> ExitCode {
         "oracles" => oracles::install(),
         "report-ui" => report::build_or_fail(),
         "report" => report::check(),
+        "wasm" => wasm::build(),
         "papers" => program::installed().and_then(|program| papers(&program, &[])),
         "torture" => torture(&std::env::args().skip(2).collect::<Vec<_>>()),
         "deny" => deny::check(),
@@ -132,6 +135,7 @@ fn timed(what: &str, part: impl FnOnce() -> Result<(), String>) -> Result<(), St
 fn test() -> Result<(), String> {
     run("cargo", &["fmt", "--all", "--check"])?;
     tidy::check()?;
+    wasm::check()?;
     workflows::check()?;
     deny::check()?;
     // Before anything is compiled: the program embeds it.

@@ -10,6 +10,8 @@ use std::process::Command;
 const FOLDER: &str = "report";
 /// Where the built front-end lies.
 const FRONT: &str = "crates/render/front";
+/// What npm builds there.
+const BUILT: [&str; 5] = ["report.js", "report.css", "lab.js", "lab.css", "examples.json"];
 /// The oldest Node that is tried.
 const NODE: u32 = 20;
 /// What a browser may be called.
@@ -47,7 +49,7 @@ pub fn build() -> Result<(), String> {
 }
 
 fn unchanged() -> Result<(), Trouble> {
-    let read = || ["report.js", "report.css"].map(|name| std::fs::read(Path::new(FRONT).join(name)).ok());
+    let read = || BUILT.map(|name| std::fs::read(Path::new(FRONT).join(name)).ok());
     let before = read();
     built()?;
     if before == read() {

@@ -20,7 +20,7 @@ const MODELS: [&str; 9] =
     ["units", "engine", "congestion", "transport", "theory", "fabric", "wire", "control", "discovery"];
 
 /// All crates, in the order of ARCHITECTURE.md: each may depend only on those before it.
-const LAYERS: [&str; 16] = [
+const LAYERS: [&str; 17] = [
     "units",
     "congestion",
     "transport",
@@ -36,6 +36,7 @@ const LAYERS: [&str; 16] = [
     "results",
     "study",
     "render",
+    "lab",
     "tailback",
 ];
 

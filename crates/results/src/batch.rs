@@ -1,7 +1,7 @@
 //! Rows in memory, stored by column.
 
 use fabric::record::schema::{Kind, Table};
-use fabric::record::{Cell, Row};
+use fabric::record::{Cell, Row, Rows};
 
 /// The cells of one column. An empty cell has a default value here and is `false` in [`Batch::present`].
 #[derive(Clone, Debug, PartialEq)]
@@ -108,6 +108,30 @@ impl Batch {
             columns: table.columns.iter().map(|column| Cells::new(column.kind)).collect(),
             present: table.columns.iter().map(|column| column.nullable.then(Vec::new)).collect(),
         }
+    }
+
+    /// Creates a batch of these rows.
+    #[must_use]
+    pub fn of<R: Row>(rows: &[R]) -> Batch {
+        let mut batch = Batch::new(R::TABLE);
+        rows.iter().for_each(|row| batch.push(row));
+        batch
+    }
+
+    /// Creates a batch of every table that is recorded while a run proceeds.
+    #[must_use]
+    pub fn all(rows: &Rows) -> [Batch; 9] {
+        [
+            Batch::of(&rows.flow_samples),
+            Batch::of(&rows.links),
+            Batch::of(&rows.starved),
+            Batch::of(&rows.queues),
+            Batch::of(&rows.rates),
+            Batch::of(&rows.pauses),
+            Batch::of(&rows.drops),
+            Batch::of(&rows.notices),
+            Batch::of(&rows.occupancy),
+        ]
     }
 
     /// Returns the number of rows. A column that was not read has no cells.

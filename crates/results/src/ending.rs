@@ -22,11 +22,16 @@ pub fn write_ending(
 ) -> Result<Vec<FlowRow>, ResultsError> {
     writer.end(ending)?;
     let mut flows = flow_rows(spec, reports, &ending.deliveries, now);
-    for (flow, &(name, throughput, goodput)) in flows.iter_mut().zip(known) {
+    name_flows(&mut flows, known.iter().copied());
+    writer.write(&flows)?;
+    Ok(flows)
+}
+
+/// Sets the names, throughputs and goodputs of flows, in order; a rate of NaN was not measured.
+pub fn name_flows<'a>(flows: &mut [FlowRow], known: impl IntoIterator<Item = (&'a str, f64, f64)>) {
+    for (flow, (name, throughput, goodput)) in flows.iter_mut().zip(known) {
         name.clone_into(&mut flow.name);
         flow.throughput = Some(throughput).filter(|rate| !rate.is_nan());
         flow.goodput = Some(goodput).filter(|rate| !rate.is_nan());
     }
-    writer.write(&flows)?;
-    Ok(flows)
 }

@@ -54,7 +54,7 @@ pub use compared::{COMPARISON_CHARTS, ComparisonPlan, ComparisonWriter};
 pub use csv::export_csv;
 pub use difference::{Difference, Differences, Manner, Unlike, differences};
 pub use directory::{FinishedResult, ResultWriter};
-pub use ending::write_ending;
+pub use ending::{name_flows, write_ending};
 pub use error::ResultsError;
 pub use error::remedy;
 pub use hash::{Hashing, hash_of, hash_of_file};

@@ -157,7 +157,8 @@ impl Kind {
     }
 
     /// Describes the permitted values.
-    pub(crate) fn describe(&self) -> String {
+    #[must_use]
+    pub fn describe(&self) -> String {
         match self {
             Kind::Time(_) => "a time, such as \"500ns\" or \"1.5ms\"".into(),
             Kind::TimeOr(names) => format!("a time, such as \"500us\", or {}", list(names)),

@@ -95,6 +95,7 @@ pub mod format {
     pub use super::key::{Condition, Default, Key, Kind, NONE, Section};
     pub use super::keys::paper::paper;
     pub use super::keys::root;
+    pub use super::overrides::keys_of;
 }
 
 pub(crate) use check::Walker;

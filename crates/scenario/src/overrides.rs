@@ -82,6 +82,13 @@ pub(crate) fn names_at(path: &Path) -> Option<&'static [(String, String)]> {
     keys_at(path).ok().and_then(|(keys, _)| keys.into_iter().find_map(|key| key.names()))
 }
 
+/// Returns the keys that a path of an override may mean: several where a key has readings under different conditions, and
+/// none if it leads nowhere.
+#[must_use]
+pub fn keys_of(path: &str) -> Vec<&'static Key> {
+    Path::parse(path).ok().and_then(|path| keys_at(&path).ok()).map(|(keys, _)| keys).unwrap_or_default()
+}
+
 type Found = (Vec<&'static Key>, Vec<&'static Kind>);
 
 fn keys_at(path: &Path) -> Result<Found, (String, String)> {

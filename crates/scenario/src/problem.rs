@@ -42,6 +42,8 @@ pub struct Complaint {
     pub line: usize,
     /// Column in characters, from one.
     pub column: usize,
+    /// How many characters of the line it concerns.
+    pub width: usize,
     /// The problem.
     pub message: String,
     /// The remedy; may be empty.
@@ -99,7 +101,9 @@ impl Errors {
         self.problems.iter().map(|problem| {
             let (line, column) = self.sources.position(problem.place);
             let file = self.sources.get(problem.place.source).map(|source| source.name.clone()).unwrap_or_default();
-            Complaint { file, line, column, message: problem.message.clone(), help: problem.help.clone() }
+            let text = self.sources.get(problem.place.source).map_or("", |source| source.text.as_str());
+            let width = text[self.range(problem.place)].chars().count();
+            Complaint { file, line, column, width, message: problem.message.clone(), help: problem.help.clone() }
         })
     }
 
@@ -210,8 +214,8 @@ mod tests {
     #[test]
     fn problems_are_sorted_and_told_once() {
         let errors = errors("a = 1\nbb = 22\n", vec![(11, 13), (0, 1), (0, 1)]);
-        let lines: Vec<usize> = errors.complaints().map(|complaint| complaint.line).collect();
-        assert_eq!(lines, [1, 2]);
+        let at = |it: Complaint| (it.line, it.column, it.width);
+        assert_eq!(errors.complaints().map(at).collect::<Vec<_>>(), [(1, 1, 1), (2, 6, 2)]);
     }
 
     #[test]

@@ -83,6 +83,7 @@ pub use tune::{CANDIDATES, Condition, Goal, LEAST_SEEDS, Search, Standing, TuneS
 pub use {results, scenario};
 
 pub use run::{
-    Captured, Draft, Execution, Existing, Options, Recording, Session, StudyError, Volume, assist, cores, execute,
-    execute_among, execute_with, explain_loss, file_name, load_recorded, recorder_spec, slug, usual_place,
+    Captured, Draft, Execution, Existing, LiveResult, LiveRun, Options, Recording, Session, StudyError, Volume, assist,
+    cores, execute, execute_among, execute_with, explain_loss, file_name, load_recorded, recorded_texts, recorder_spec,
+    slug, usual_place,
 };

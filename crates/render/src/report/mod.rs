@@ -6,15 +6,22 @@
 
 mod count;
 mod fit;
+mod lab;
+mod live;
 mod open;
 mod page;
 mod run;
 mod series;
 
 pub use fit::{MOST_BYTES, Making};
+pub use lab::{LAB, lab_page};
+pub use live::{LiveRecord, LiveTables};
 pub use open::{Report, ReportError};
 pub use page::Front;
 
 /// The front-end, as built from `report/src` by `cargo xtask report-ui`.
-pub const FRONT: Front<'static> =
-    Front { script: include_str!("../../front/report.js"), style: include_str!("../../front/report.css") };
+pub const FRONT: Front<'static> = Front {
+    script: include_str!("../../front/report.js"),
+    style: include_str!("../../front/report.css"),
+    module: None,
+};

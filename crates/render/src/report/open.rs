@@ -49,8 +49,7 @@ impl From<ResultsError> for ReportError {
 pub struct Report {
     title: String,
     unverified: usize,
-    /// The deflated document.
-    document: String,
+    pub(super) document: Value,
     blocks: Blocks,
 }
 
@@ -168,13 +167,13 @@ impl Report {
         document["title"] = json!(title);
         document["program"] = json!({ "version": VERSION, "commit": COMMIT });
         document["runs"] = json!(told);
-        Ok(Report { title, document: deflated(document.to_string().as_bytes()), blocks, unverified })
+        Ok(Report { title, document, blocks, unverified })
     }
 
     /// Returns the size of its data in bytes.
     #[must_use]
     pub fn size(&self) -> u64 {
-        self.document.len() as u64 + self.blocks.size()
+        self.packed().len() as u64 + self.blocks.size()
     }
 
     /// Returns the number of runs without hashes, whose files cannot be verified.
@@ -183,10 +182,14 @@ impl Report {
         self.unverified
     }
 
+    fn packed(&self) -> String {
+        deflated(self.document.to_string().as_bytes())
+    }
+
     /// Returns the HTML page.
     #[must_use]
     pub fn html(&self, front: Front<'_>) -> String {
-        page(&self.title, &self.document, &self.blocks, front)
+        page(&self.title, &self.packed(), &self.blocks, front)
     }
 }
 

@@ -15,6 +15,8 @@ pub struct Front<'a> {
     pub script: &'a str,
     /// The style sheet.
     pub style: &'a str,
+    /// The simulator, deflated, if the page has one.
+    pub module: Option<&'a [u8]>,
 }
 
 /// Deflated blocks next to the document, as text.
@@ -48,9 +50,11 @@ fn escaped(text: &str) -> String {
 /// Returns the whole file, sealed; the document is already deflated.
 pub(super) fn page(title: &str, document: &str, blocks: &Blocks, front: Front<'_>) -> String {
     let hash = |text: &str| format!("'sha256-{}'", base64(&Sha256::digest(text.as_bytes())));
+    // A simulator is compiled from the page's own bytes, and runs in a thread with the page's own script.
+    let simulates = front.module.map_or("", |_| " 'wasm-unsafe-eval'; worker-src blob:");
     // Reports are known by how they begin: by the hash of the script, after the policy's own words.
     let policy = format!(
-        "{}'; style-src {}; img-src data: blob:; base-uri 'none'; form-action 'none'",
+        "{}'{simulates}; style-src {}; img-src data: blob:; base-uri 'none'; form-action 'none'",
         base64(&Sha256::digest(front.script.as_bytes())),
         hash(front.style)
     );
@@ -75,6 +79,9 @@ pub(super) fn page(title: &str, document: &str, blocks: &Blocks, front: Front<'_
     for (number, text) in blocks.texts.iter().enumerate() {
         block(&mut page, &format!("block-{number}"), text);
     }
+    if let Some(module) = front.module {
+        block(&mut page, "module", &base64(module));
+    }
     page.push_str("</body>\n</html>\n");
     sealed_markup(page)
 }
@@ -89,7 +96,7 @@ mod tests {
         let nasty = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"&";
         let mut blocks = Blocks::default();
         assert_eq!(blocks.add(deflated(nasty.as_bytes())), 0);
-        let front = Front { script: "run();", style: "p{}" };
+        let front = Front { script: "run();", style: "p{}", module: None };
         let page = page(nasty, &deflated(nasty.as_bytes()), &blocks, front);
         assert!(!page.contains("alert(1)</script>") && !page.contains("<img"), "{page}");
         // What is there already is not put there again.
@@ -98,6 +105,7 @@ mod tests {
         assert_eq!(page.matches("<script>").count(), 1);
         let hash = base64(&Sha256::digest(b"run();"));
         assert!(page.contains(&format!("script-src 'sha256-{hash}'")) && !page.contains("unsafe"));
+        assert!(!page.contains("worker-src"));
         assert!(page.contains("default-src 'none'") && !page.contains("http://") && !page.contains("https://"));
     }
 }

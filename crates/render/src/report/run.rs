@@ -39,7 +39,7 @@ impl Sought {
 }
 
 /// Returns the tables that grow with simulated time, and their displayed columns.
-fn series() -> Vec<Wish> {
+pub(super) fn series() -> Vec<Wish> {
     let wish = |table, time, keys, values: &[&'static str], join| Wish {
         table,
         time,
@@ -130,7 +130,7 @@ pub(super) fn recorded(path: &Path) -> Result<u64, ResultsError> {
 }
 
 /// Converts a table to JSON columns; an empty cell is null.
-fn columns(batch: &Batch) -> Value {
+pub(super) fn columns(batch: &Batch) -> Value {
     let mut columns = Map::new();
     for (place, column) in batch.table.columns.iter().enumerate() {
         let present = |row: usize| batch.present[place].as_ref().is_none_or(|present| present[row]);

@@ -5,7 +5,7 @@
 //! preserves peaks. Bins are only ever doubled, so repeated merging gives the same result as merging once.
 
 use fabric::record::schema::Table;
-use results::{Pack, Results, ResultsError, deflated};
+use results::{Batch, Pack, Results, ResultsError, deflated};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -153,7 +153,7 @@ pub(super) struct Packed {
 }
 
 impl Gathered {
-    fn new(wish: Wish, recorded: u64, sample: i64, end: i64) -> Gathered {
+    pub(super) fn new(wish: Wish, recorded: u64, sample: i64, end: i64) -> Gathered {
         Gathered {
             wish,
             recorded,
@@ -200,6 +200,38 @@ impl Gathered {
         self.rows = self.rows + series.cells.len() / row.len() - before / row.len();
     }
 
+    /// Takes rows of its table, in order of time, and keeps about `most` at the most.
+    pub(super) fn take(&mut self, batch: &Batch, most: usize) {
+        let Wish { time, keys, values, join, members, .. } = self.wish.clone();
+        let times = batch.integers(time);
+        let keys: Vec<&[i64]> = keys.iter().map(|name| batch.integers(name)).collect();
+        let present = |name: &str| batch.table.column(name).and_then(|place| batch.present[place].as_deref());
+        let values: Vec<(&[i64], Option<&[bool]>)> =
+            values.iter().map(|name| (batch.integers(name), present(name))).collect();
+        let members = members.as_ref().map(|(place, numbers)| (keys[*place], numbers));
+        let mut row = vec![0; self.width()];
+        for place in 0..batch.len() {
+            if members.is_some_and(|(key, numbers)| numbers.binary_search(&key[place]).is_err()) {
+                continue;
+            }
+            let mut key = [0; 3];
+            key.iter_mut().zip(&keys).for_each(|(key, cells)| *key = cells[place]);
+            row[0] = times[place];
+            for (cell, (cells, present)) in row[1..].iter_mut().zip(&values) {
+                *cell = if present.is_none_or(|present| present[place]) { cells[place] } else { EMPTY };
+            }
+            if let Some(last) = row.last_mut().filter(|_| join == Join::Events) {
+                *last = 1;
+            } else if join == Join::Spans {
+                row[2] = row[0] - row[1];
+            }
+            self.add(key, &row);
+        }
+        while self.rows > most && self.can_be_shorter() {
+            self.shorten();
+        }
+    }
+
     /// Returns whether bins can be wider.
     fn can_be_shorter(&self) -> bool {
         self.bin < self.end && self.rows > self.keys.len()
@@ -224,7 +256,7 @@ impl Gathered {
         }
     }
 
-    fn close(&mut self) {
+    pub(super) fn close(&mut self) {
         let (width, join) = (self.width(), self.wish.join);
         self.series.iter_mut().for_each(|series| series.close(width, join));
         self.rows = self.series.iter().map(|series| series.cells.len()).sum::<usize>() / width;
@@ -245,8 +277,19 @@ impl Gathered {
         self.wish.table.name
     }
 
-    /// Packs the keys and the number of rows of every series, then time and values of all.
+    /// Packs and deflates it.
     pub(super) fn packed(&self) -> Packed {
+        let (bytes, about) = self.columns();
+        Packed { name: self.name(), text: deflated(&bytes), about }
+    }
+
+    /// Counts rows that were recorded.
+    pub(super) fn count(&mut self, rows: usize) {
+        self.recorded += rows as u64;
+    }
+
+    /// Packs the keys and the number of rows of every series, then time and values of all, and describes the columns.
+    pub(super) fn columns(&self) -> (Vec<u8>, Value) {
         let (wish, width) = (&self.wish, self.width());
         let mut pack = Pack::default();
         let order: Vec<usize> = self.places.values().copied().collect();
@@ -276,7 +319,7 @@ impl Gathered {
             "recorded": self.recorded,
             "bin_ps": self.bin,
         });
-        Packed { name: self.name(), text: deflated(&bytes), about }
+        (bytes, about)
     }
 }
 
@@ -293,35 +336,7 @@ pub(super) fn gather(results: &Results, wishes: &[(Wish, usize)]) -> Result<Vec<
     let columns: Vec<&str> = wishes.iter().flat_map(|(wish, _)| wish.columns()).collect();
     for batch in results.groups(first.table)?.only(&columns) {
         let batch = batch?;
-        for (gathered, (wish, most)) in all.iter_mut().zip(wishes) {
-            let times = batch.integers(wish.time);
-            let keys: Vec<&[i64]> = wish.keys.iter().map(|name| batch.integers(name)).collect();
-            let present = |name: &str| batch.table.column(name).and_then(|place| batch.present[place].as_deref());
-            let values: Vec<(&[i64], Option<&[bool]>)> =
-                wish.values.iter().map(|name| (batch.integers(name), present(name))).collect();
-            let members = wish.members.as_ref().map(|(place, numbers)| (keys[*place], numbers));
-            let mut row = vec![0; gathered.width()];
-            for place in 0..batch.len() {
-                if members.is_some_and(|(key, numbers)| numbers.binary_search(&key[place]).is_err()) {
-                    continue;
-                }
-                let mut key = [0; 3];
-                key.iter_mut().zip(&keys).for_each(|(key, cells)| *key = cells[place]);
-                row[0] = times[place];
-                for (cell, (cells, present)) in row[1..].iter_mut().zip(&values) {
-                    *cell = if present.is_none_or(|present| present[place]) { cells[place] } else { EMPTY };
-                }
-                if let Some(last) = row.last_mut().filter(|_| wish.join == Join::Events) {
-                    *last = 1;
-                } else if wish.join == Join::Spans {
-                    row[2] = row[0] - row[1];
-                }
-                gathered.add(key, &row);
-            }
-            while gathered.rows > *most && gathered.can_be_shorter() {
-                gathered.shorten();
-            }
-        }
+        all.iter_mut().zip(wishes).for_each(|(gathered, (_, most))| gathered.take(&batch, *most));
     }
     all.iter_mut().for_each(Gathered::close);
     Ok(all)

@@ -1,17 +1,17 @@
 //! Execution of a plan: building, running, measuring and, optionally, recording.
 
+use super::ended::{Ended, Kept};
 use super::network::{network, plan_record};
 use super::ranks::{agree, build_part, limits, rows, watched, wires};
 use super::volume::{Volume, judge};
 use crate::capture::{Capture, CaptureFile};
 use crate::judge::documents::judgement_record;
 use crate::judge::verdict::{Judgement, Verdict, judge_run};
-use crate::measure::causes::{CauseRow, Causes, RootRow, followed};
+use crate::measure::causes::{CauseRow, RootRow, followed};
 use crate::measure::collectives::CollectiveRow;
-use crate::measure::measures::{Course, Measures, Snapshot, boundaries, instants, outcome_word};
-use crate::measure::shares::{ended, shares_of_run};
-use crate::measure::waiting::{Unstarted, as_started};
-use crate::measure::watch::{Extremes, ExtremesWatch, Needs, Watch};
+use crate::measure::measures::{Measures, Snapshot, instants, outcome_word};
+use crate::measure::shares::shares_of_run;
+use crate::measure::watch::{Extremes, ExtremesWatch, Needs};
 use engine::{Alone, Ranks};
 use fabric::record::{Recorder, RecorderSpec, Rows, Selection, finish_among, port_rows};
 use fabric::{BuildErrors, Limit, Outcome, Progress, RunSummary, Simulation};
@@ -19,8 +19,8 @@ use files::output::OutputFile;
 use files::text::for_terminal;
 use results::document::{Document, Network};
 use results::{CAPTURE_FILE, EXPECTATIONS_FILE, Input, Leftover, Manifest, ResultWriter, ResultsError, write_ending};
-use scenario::{FairPhase, Metric, Plan, ProbeSettings, Stage, explain, fair_phases, fair_phases_of_run};
-use std::collections::BTreeMap;
+use scenario::{Metric, Plan, ProbeSettings, Stage, explain};
+use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -209,13 +209,11 @@ pub fn recorder_spec(plan: &Plan) -> RecorderSpec {
     }
 }
 
-/// Passes the rows of a run to the results, if recorded, and to the accumulators of expectations.
+/// Passes the rows of a run to the results, if recorded.
 struct Sink<'a> {
     writer: Option<ResultWriter>,
     capture: Option<CaptureFile<'a>>,
-    watches: Vec<Watch>,
     extremes: Option<ExtremesWatch>,
-    causes: Option<Box<Causes>>,
     failed: Option<ResultsError>,
 }
 
@@ -229,12 +227,8 @@ impl Sink<'_> {
     }
 
     fn watch(&mut self, rows: &Rows) {
-        self.watches.iter_mut().for_each(|watch| watch.take(rows));
         if let Some(extremes) = &mut self.extremes {
             extremes.take(rows);
-        }
-        if let Some(causes) = &mut self.causes {
-            causes.take(&rows.events);
         }
     }
 
@@ -300,17 +294,17 @@ pub fn execute_among(
     #[expect(clippy::disallowed_methods, reason = "how long a run takes is not part of its result")]
     let start = Instant::now();
     let ready = set_up(ranks, plan, options, &mut progress);
-    let Ready { mut simulation, threads, mut sink, leftovers, fair } = agree(ranks, ready)?;
-    let about_fair = is_about_fair_shares(plan);
-    let mut marks = Vec::new();
-    let windows = boundaries(plan);
-    let mut stopped = BTreeMap::new();
+    let Ready { mut simulation, threads, mut sink, leftovers, mut kept } = agree(ranks, ready)?;
+    // Rows and marks are told to it by turns.
+    let shared = RefCell::new(&mut kept);
     let mut report = simulation.run_among(
         ranks,
         &limits(plan, options, threads),
         &instants(plan),
         |seen, probes, ranks| {
-            sink.take(&rows(ranks, seen, probes));
+            let rows = rows(ranks, seen, probes);
+            shared.borrow_mut().take(&rows);
+            sink.take(&rows);
             progress(seen);
             let wish = sink.judge(&plan.probes);
             match &sink.failed {
@@ -319,17 +313,7 @@ pub fn execute_among(
                 None => ControlFlow::Continue(()),
             }
         },
-        |mark, ranks| {
-            for ((number, spec), report) in (0..).zip(&plan.spec.flows).zip(&mark.flows) {
-                if spec.stop == Some(mark.now) {
-                    stopped.insert(number, *report);
-                }
-            }
-            if windows.binary_search(&mark.now).is_ok() {
-                let wires = wires(ranks, plan, mark.probes, mark.now);
-                marks.push(Snapshot { at: mark.now, flows: mark.flows, totals: mark.totals, wires });
-            }
-        },
+        |mark, ranks| shared.borrow_mut().mark(plan, mark, ranks),
     );
     // The instant at which a clock or a person ends a run is nobody's to repeat; which of the two it was is known here.
     let time_up = || options.time_up.is_some_and(|up| up.load(Ordering::Relaxed));
@@ -337,13 +321,10 @@ pub fn execute_among(
         report.outcome = Outcome::LimitReached(Limit::WallClock);
     }
     let flows = simulation.flows_among(ranks);
-    // From here on the starts of flows that waited are known.
-    let unstarted = Unstarted::of(plan, &flows);
-    let actual = as_started(plan, &flows, report.now);
-    let plan = actual.as_ref().unwrap_or(plan);
     let mut probes: Vec<&mut Recorder> = simulation.probes_mut().collect();
     let wires = wires(ranks, plan, &probes, report.now);
     let ending = finish_among(ranks, &mut probes, report.now);
+    kept.take(&ending.rows);
     sink.watch(&ending.rows);
     sink.capture(&ending.rows);
     if let Some(error) = sink.failed {
@@ -352,20 +333,9 @@ pub fn execute_among(
     // What is measured from here on needs the state of the network no more, and takes as much memory again.
     drop(simulation);
     let end = Snapshot { at: report.now, flows, totals: report.totals, wires };
-    // How long a flow with a size was under way is known only now.
-    let fair = if about_fair && plan.spec.flows.iter().any(|flow| flow.size.is_some()) {
-        fair_phases_of_run(plan, &ended(plan, &end.flows)).unwrap_or_default()
-    } else {
-        fair
-    };
-    let causes = sink.causes.take().map(|causes| causes.close(report.now));
-    let known = causes.as_deref().unwrap_or_default();
-    let course = Course { plan, report: &report, start: Snapshot::default(), marks, end, stopped, fair, causes: known };
-    let mut measures = Measures::new(&course, sink.watches);
-    measures.unstarted = unstarted;
-    let reached = course.reached();
+    let Ended { actual, mut measures, reached, flows, causes } = kept.measure(plan, &report, end);
+    let plan = actual.as_ref().unwrap_or(plan);
     let extremes = sink.extremes.map(|extremes| extremes.close(reached)).unwrap_or_default();
-    let flows = course.end.flows;
     let (mut captured, mut capture_file) = (None, None);
     if let Some(capture) = sink.capture {
         captured = Some(Captured {
@@ -446,11 +416,7 @@ struct Ready<'a> {
     threads: usize,
     sink: Sink<'a>,
     leftovers: Vec<Leftover>,
-    fair: Vec<FairPhase>,
-}
-
-fn is_about_fair_shares(plan: &Plan) -> bool {
-    plan.expectations.iter().any(|expectation| expectation.metric.is_about_fair_shares())
+    kept: Kept,
 }
 
 /// Builds the part of the network that is on the first rank, and makes what takes its results.
@@ -473,8 +439,7 @@ fn set_up<'a>(
     }
     plan.notify(Stage::Building);
     let (simulation, threads) = build_part(ranks, plan, options, &watch)?;
-    let fair = if is_about_fair_shares(plan) { fair_phases(plan).unwrap_or_default() } else { Vec::new() };
-    let watches = plan.expectations.iter().map(|expectation| Watch::new(plan, &fair, expectation)).collect();
+    let kept = Kept::new(plan, watch.causes);
     // All that takes long before the run is done: whoever ends the program until now leaves nothing on the disk.
     progress(Progress { now: Time::ZERO, inspection: true, events: 0, hops: 0 });
     let mut writer = match options.record {
@@ -494,10 +459,8 @@ fn set_up<'a>(
         None => None,
     };
     let extremes = options.record.map(|_| ExtremesWatch::new(plan, &watch));
-    let warm_up = Time::ZERO + plan.run.warm_up;
-    let causes = watch.causes.then(|| Box::new(Causes::new(&plan.spec, warm_up)));
-    let sink = Sink { writer, capture, watches, extremes, causes, failed: None };
-    Ok(Ready { simulation, threads, sink, leftovers, fair })
+    let sink = Sink { writer, capture, extremes, failed: None };
+    Ok(Ready { simulation, threads, sink, leftovers, kept })
 }
 
 /// Returns the name of the copy of an input file in the results.
@@ -513,7 +476,7 @@ fn kept_input(number: usize, input: &scenario::Input<'_>) -> Input {
 }
 
 /// Returns the manifest of a run.
-fn manifest(plan: &Plan, report: &RunSummary, threads: usize, wall: Duration) -> Manifest {
+pub(super) fn manifest(plan: &Plan, report: &RunSummary, threads: usize, wall: Duration) -> Manifest {
     Manifest {
         name: plan.name.clone(),
         plan: plan_record(plan),

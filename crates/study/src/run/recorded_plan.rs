@@ -20,6 +20,18 @@ pub fn load_recorded(results: &Results, overrides: &[String], outside: bool) -> 
     load_with(&first.path, overrides, &reader, "run the scenario itself")
 }
 
+/// Returns the input files of recorded results, the scenario first, with the paths that the manifest names them by. Results
+/// without copies of them have none.
+///
+/// # Errors
+/// Returns an error if a copy differs from the file of the run.
+pub fn recorded_texts(results: &Results) -> Result<Vec<(String, String)>, Errors> {
+    let reader = Recorded { results, outside: false };
+    reader.copies_are_sound()?;
+    let inputs = results.manifest.inputs.iter();
+    Ok(inputs.map_while(|it| Some((it.path.clone(), reader.read(Path::new(&it.path)).ok()?))).collect())
+}
+
 /// A loader of the input files of a recorded run.
 struct Recorded<'a> {
     results: &'a Results,

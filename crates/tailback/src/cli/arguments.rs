@@ -55,6 +55,8 @@ pub enum Command {
     Why(Why),
     /// Write results as a single HTML file
     Report(Report),
+    /// Write a page with the simulator in it as a single HTML file
+    Lab(Lab),
     /// Plot a recorded run
     Plot(Plot),
     /// Find the first difference between two recorded runs
@@ -140,6 +142,9 @@ pub struct Run {
     /// Also write report.html to the results directory
     #[arg(long)]
     pub report: bool,
+    /// Put the simulator into the report, so that a reader can change values and run it again
+    #[arg(long, requires = "report")]
+    pub live: bool,
     /// Print the summary as JSON
     #[arg(long)]
     pub json: bool,
@@ -514,6 +519,20 @@ pub struct Report {
     /// The most data the report may hold; beyond it, samples are merged over time (sums and extremes are kept)
     #[arg(long, value_name = "SIZE", default_value = "15MB")]
     pub size: units::Bytes,
+    /// Put the simulator into the report of a run, so that a reader can change values and run it again
+    #[arg(long)]
+    pub live: bool,
+}
+
+/// `lab`
+#[derive(Args, Debug)]
+pub struct Lab {
+    /// The file to write; - for standard output
+    #[arg(long, short, default_value = "lab.html")]
+    pub out: PathBuf,
+    /// Replace the file even if tailback did not write it
+    #[arg(long)]
+    pub overwrite: bool,
 }
 
 /// `plot`

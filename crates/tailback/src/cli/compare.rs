@@ -82,7 +82,7 @@ pub fn compare(arguments: &Compare) -> Exit {
             // It was loaded before; whoever changes it meanwhile gets no chart.
             Err(_) => Ok(()),
         },
-        report: |folder: &Path| if arguments.report { report::into_results(folder, false) } else { Ok(()) },
+        report: |folder: &Path| if arguments.report { report::into_results(folder, false, false) } else { Ok(()) },
     };
     let made = study.run((&loaded, writer), arguments.threads, &INTERRUPT, views, seen);
     progress.iter().for_each(RunProgress::end);

@@ -107,6 +107,7 @@ pub fn main() -> ExitCode {
         Command::Pcap(arguments) => capture::pcap(&arguments),
         Command::Why(arguments) => why::why(&arguments),
         Command::Report(arguments) => report::report(&arguments),
+        Command::Lab(arguments) => report::lab(&arguments),
         Command::Plot(arguments) => picture::plot(&arguments),
         Command::Diff(arguments) => picture::diff(&arguments),
         Command::Csv(arguments) => picture::csv(&arguments),

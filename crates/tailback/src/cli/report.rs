@@ -1,15 +1,15 @@
-//! `report`, and what `--report` of other commands does.
+//! `report`, what `--report` of other commands does, and `lab`.
 
-use super::arguments::Report as Arguments;
+use super::arguments::{Lab, Report as Arguments};
 use super::console::{self, CountProgress};
 use super::exit::Exit;
-use render::report::{FRONT, MOST_BYTES, Making, Report, ReportError};
+use render::report::{FRONT, LAB, MOST_BYTES, Making, Report, ReportError, lab_page};
 use results::{Kind, REPORT_FILE, ResultsError};
 use std::path::{Path, PathBuf};
 use study::cores;
 
-/// Makes the report of a directory.
-fn make(results: &Path, size: u64, quiet: bool) -> Result<String, ReportError> {
+/// Makes the report of a directory; a live one can run it again.
+fn make(results: &Path, size: u64, quiet: bool, live: bool) -> Result<String, ReportError> {
     let progress = (!quiet).then(|| CountProgress::new(100, "parts of the report"));
     let see = |done: usize, total: usize| progress.iter().for_each(|progress| progress.see(done, total));
     let report = Report::open(results, &Making { size, threads: cores(), progress: &see });
@@ -18,12 +18,12 @@ fn make(results: &Path, size: u64, quiet: bool) -> Result<String, ReportError> {
     if report.unverified() > 0 {
         console::unverified(&format!("{}: {} of its runs", results.display(), report.unverified()));
     }
-    Ok(report.html(FRONT))
+    if live { Ok(report.live(results)?.html(LAB)) } else { Ok(report.html(FRONT)) }
 }
 
 /// Writes the report of a directory to a file that was named, or into the directory, if it may go there, or says why not.
 /// Returns where it is.
-fn write(results: &Path, given: Option<&Path>, size: u64, overwrite: bool) -> Result<PathBuf, Exit> {
+fn write(results: &Path, given: Option<&Path>, (size, live): (u64, bool), overwrite: bool) -> Result<PathBuf, Exit> {
     let out = given.map_or_else(|| results.join(REPORT_FILE), Path::to_owned);
     let refused = |error: &ResultsError| {
         console::error(&error.to_string());
@@ -35,7 +35,7 @@ fn write(results: &Path, given: Option<&Path>, size: u64, overwrite: bool) -> Re
         Some(out) => Kind::Report.may_go_to_given(out, overwrite),
     }
     .map_err(|error| refused(&error))?;
-    let html = make(results, size, false).map_err(|error| match &error {
+    let html = make(results, size, false, live).map_err(|error| match &error {
         ReportError::Results(error) => refused(error),
         ReportError::Nothing { .. } => {
             console::error(&error.to_string());
@@ -51,8 +51,8 @@ fn write(results: &Path, given: Option<&Path>, size: u64, overwrite: bool) -> Re
 }
 
 /// Writes `report.html` beside the tables of a run that is not yet in its place.
-pub fn into_results(directory: &Path, quiet: bool) -> Result<(), ResultsError> {
-    let html = make(directory, MOST_BYTES, quiet).map_err(|error| match error {
+pub fn into_results(directory: &Path, quiet: bool, live: bool) -> Result<(), ResultsError> {
+    let html = make(directory, MOST_BYTES, quiet, live).map_err(|error| match error {
         ReportError::Results(error) => error,
         ReportError::Nothing { path } => {
             ResultsError::Table { doing: "read", path, reason: "it contains no results".into() }
@@ -83,7 +83,7 @@ pub fn also(wanted: bool, results: &Path, exit: Exit) -> Exit {
     if !wanted {
         return exit;
     }
-    match write(results, None, MOST_BYTES, false) {
+    match write(results, None, (MOST_BYTES, false), false) {
         Ok(out) => {
             say_where(&out);
             exit
@@ -94,11 +94,26 @@ pub fn also(wanted: bool, results: &Path, exit: Exit) -> Exit {
 
 /// `tailback report`
 pub fn report(arguments: &Arguments) -> Exit {
-    match write(&arguments.results, arguments.out.as_deref(), arguments.size.get(), arguments.overwrite) {
+    let how = (arguments.size.get(), arguments.live);
+    match write(&arguments.results, arguments.out.as_deref(), how, arguments.overwrite) {
         Ok(out) => {
             say_where(&out);
             Exit::Success
         }
         Err(exit) => exit,
+    }
+}
+
+/// `tailback lab`
+pub fn lab(arguments: &Lab) -> Exit {
+    match Kind::Report.write_given(&arguments.out, arguments.overwrite, lab_page()) {
+        Ok(()) => {
+            console::note(&format!("lab in {}; open it in a browser", arguments.out.display()));
+            Exit::Success
+        }
+        Err(error) => {
+            console::error(&error.to_string());
+            Exit::refusal(&error)
+        }
     }
 }

@@ -146,7 +146,7 @@ fn beside_the_tables(arguments: &Run, directory: &Path) -> Result<(), ResultsErr
     }
     if arguments.report {
         in_time()?;
-        report::into_results(directory, arguments.quiet)?;
+        report::into_results(directory, arguments.quiet, arguments.live)?;
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use crate::program::Scratch;
 
-const COMMANDS: [&str; 28] = [
+const COMMANDS: [&str; 29] = [
     "run",
     "check",
     "routes",
@@ -18,6 +18,7 @@ const COMMANDS: [&str; 28] = [
     "pcap",
     "why",
     "report",
+    "lab",
     "plot",
     "diff",
     "csv",

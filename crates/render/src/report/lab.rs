@@ -1,0 +1,89 @@
+//! Pages with a simulator in them: the lab, and reports of runs that can be changed and run again.
+//!
+//! The simulator is the crate `lab`, compiled to WebAssembly by `cargo xtask wasm`. It is in the repository beside the
+//! front-end, deflated, so that every clone has it.
+
+use super::open::{Report, ReportError};
+use super::page::{Blocks, Front, page};
+use results::{COMMIT, Results, ResultsError, VERSION, deflated};
+use serde_json::{Map, Value, json};
+use std::path::Path;
+use study::recorded_texts;
+
+/// The front-end with a simulator.
+pub const LAB: Front<'static> = Front {
+    script: include_str!("../../front/lab.js"),
+    style: include_str!("../../front/lab.css"),
+    module: Some(include_bytes!("../../front/lab.wasm.z")),
+};
+
+/// Examples and recipes, and the files that they name.
+const EXAMPLES: &str = include_str!("../../front/examples.json");
+
+/// Returns the lab as an HTML page: an editor, examples and the simulator.
+#[must_use]
+pub fn lab_page() -> String {
+    let document = json!({
+        "format": "tailback report",
+        "kind": "lab",
+        "title": "Congestion lab",
+        "program": { "version": VERSION, "commit": COMMIT },
+        "runs": [],
+        "lab": serde_json::from_str::<Value>(EXAMPLES).unwrap_or_default(),
+    });
+    page("Tailback lab", &deflated(document.to_string().as_bytes()), &Blocks::default(), LAB)
+}
+
+impl Report {
+    /// Adds the scenario of the reported run, so that the page can run it again. To be shown with [`LAB`].
+    ///
+    /// # Errors
+    /// Returns an error if the results are not those of a single run, or lack sound copies of its input files.
+    pub fn live(mut self, path: &Path) -> Result<Report, ReportError> {
+        let refused = |reason: String| {
+            let path = path.to_owned();
+            ReportError::Results(ResultsError::NotResults { path, reason })
+        };
+        if self.document["kind"] != "run" {
+            return Err(refused("only the report of a single run can run it again; leave out --live".into()));
+        }
+        let results = Results::open(path)?;
+        let texts = recorded_texts(&results).map_err(|errors| refused(errors.to_string()))?;
+        let Some((name, text)) = texts.first().cloned() else {
+            return Err(refused("it has no copy of its scenario; run the scenario again".into()));
+        };
+        let set = results.manifest.plan.overrides.clone().unwrap_or_default();
+        let files: Map<String, Value> = texts.into_iter().skip(1).map(|(path, text)| (path, json!(text))).collect();
+        let given = json!({ "name": name, "text": text, "set": set });
+        self.document["lab"] = json!({ "examples": [], "files": files, "given": given });
+        Ok(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_may_compile_its_own_module_and_reach_nothing() {
+        let page = lab_page();
+        let policy = page.split("content=\"").nth(1).and_then(|rest| rest.split('"').next()).expect("a policy");
+        assert!(policy.starts_with("default-src 'none'; script-src 'sha256-"), "{policy}");
+        assert!(policy.contains("' 'wasm-unsafe-eval'; worker-src blob:;"), "{policy}");
+        assert!(!policy.contains("unsafe-inline") && !policy.contains("connect-src") && !policy.contains("http"));
+        // At most 3 MB more than the front-end of a report.
+        assert!(page.len() < 3_300_000, "{} bytes", page.len());
+        assert!(page.contains("id=\"module\"") && LAB.module.is_some_and(|module| module.len() > 100_000));
+    }
+
+    #[test]
+    fn examples_are_scenarios_with_names() {
+        let told: Value = serde_json::from_str(EXAMPLES).expect("JSON");
+        let examples = told["examples"].as_array().expect("a list");
+        assert!(examples.len() > 20);
+        for one in examples {
+            assert!(one["text"].as_str().is_some_and(|text| text.contains("schema_version = 1")), "{one}");
+            assert!(["group", "title", "name"].iter().all(|key| one[*key].as_str().is_some_and(|it| !it.is_empty())));
+        }
+    }
+}

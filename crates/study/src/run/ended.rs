@@ -1,0 +1,96 @@
+//! A run that has ended: its measurements, from what was kept while it ran.
+
+use crate::measure::causes::{Causes, FlowCauses};
+use crate::measure::measures::{Course, Measures, Snapshot, boundaries};
+use crate::measure::shares::ended;
+use crate::measure::waiting::{Unstarted, as_started};
+use crate::measure::watch::Watch;
+use engine::Ranks;
+use fabric::record::{Recorder, Rows};
+use fabric::{FlowSummary, Mark, RunSummary};
+use scenario::{FairPhase, Plan, fair_phases, fair_phases_of_run};
+use std::collections::BTreeMap;
+use units::Time;
+
+use super::ranks::wires;
+
+/// What is kept of a run while it runs, to be measured at its end.
+pub(super) struct Kept {
+    /// The accumulators of the plan's expectations.
+    watches: Vec<Watch>,
+    causes: Option<Box<Causes>>,
+    /// Fair shares as the plan has them, if an expectation refers to them.
+    fair: Vec<FairPhase>,
+    /// Instants at which windows of expectations begin or end.
+    windows: Vec<Time>,
+    marks: Vec<Snapshot>,
+    stopped: BTreeMap<u32, FlowSummary>,
+}
+
+impl Kept {
+    /// Nothing has happened yet.
+    pub(super) fn new(plan: &Plan, causes: bool) -> Kept {
+        let fair = if is_about_fair_shares(plan) { fair_phases(plan).unwrap_or_default() } else { Vec::new() };
+        let watches = plan.expectations.iter().map(|expectation| Watch::new(plan, &fair, expectation)).collect();
+        let causes = causes.then(|| Box::new(Causes::new(&plan.spec, Time::ZERO + plan.run.warm_up)));
+        Kept { watches, causes, fair, windows: boundaries(plan), marks: Vec::new(), stopped: BTreeMap::new() }
+    }
+
+    /// Takes rows as they are recorded.
+    pub(super) fn take(&mut self, rows: &Rows) {
+        self.watches.iter_mut().for_each(|watch| watch.take(rows));
+        if let Some(causes) = &mut self.causes {
+            causes.take(&rows.events);
+        }
+    }
+
+    /// Takes the state of the network at a mark.
+    pub(super) fn mark(&mut self, plan: &Plan, mark: Mark<'_, '_, Recorder>, ranks: &mut dyn Ranks) {
+        for ((number, spec), report) in (0..).zip(&plan.spec.flows).zip(&mark.flows) {
+            if spec.stop == Some(mark.now) {
+                self.stopped.insert(number, *report);
+            }
+        }
+        if self.windows.binary_search(&mark.now).is_ok() {
+            let wires = wires(ranks, plan, mark.probes, mark.now);
+            self.marks.push(Snapshot { at: mark.now, flows: mark.flows, totals: mark.totals, wires });
+        }
+    }
+
+    /// Measures the run, which ended in that state.
+    pub(super) fn measure(self, plan: &Plan, report: &RunSummary, end: Snapshot) -> Ended {
+        // From here on the starts of flows that waited are known.
+        let unstarted = Unstarted::of(plan, &end.flows);
+        let actual = as_started(plan, &end.flows, report.now);
+        let plan = actual.as_ref().unwrap_or(plan);
+        // How long a flow with a size was under way is known only now.
+        let fair = if is_about_fair_shares(plan) && plan.spec.flows.iter().any(|flow| flow.size.is_some()) {
+            fair_phases_of_run(plan, &ended(plan, &end.flows)).unwrap_or_default()
+        } else {
+            self.fair
+        };
+        let causes = self.causes.map(|causes| causes.close(report.now));
+        let known = causes.as_deref().unwrap_or_default();
+        let (marks, stopped) = (self.marks, self.stopped);
+        let course = Course { plan, report, start: Snapshot::default(), marks, end, stopped, fair, causes: known };
+        let mut measures = Measures::new(&course, self.watches);
+        measures.unstarted = unstarted;
+        let (reached, flows) = (course.reached(), course.end.flows);
+        Ended { actual, measures, reached, flows, causes }
+    }
+}
+
+/// A run that has ended, measured.
+pub(super) struct Ended {
+    /// The plan with the starts of flows that waited for others, if any did.
+    pub(super) actual: Option<Plan>,
+    pub(super) measures: Measures,
+    /// Simulated time reached: the full duration if the run finished.
+    pub(super) reached: Time,
+    pub(super) flows: Vec<FlowSummary>,
+    pub(super) causes: Option<Vec<FlowCauses>>,
+}
+
+fn is_about_fair_shares(plan: &Plan) -> bool {
+    plan.expectations.iter().any(|expectation| expectation.metric.is_about_fair_shares())
+}

@@ -1,0 +1,182 @@
+// The lab in a browser: scenarios changed, run and shared, with the fingerprints of the command.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import type { Page } from "playwright-core";
+import { closeBrowser, moveTo, open, OUT, program, shot, tailback } from "./browser";
+
+after(closeBrowser);
+
+const LAB = join(OUT, "lab.html");
+
+before(() => {
+  rmSync(LAB, { force: true });
+  tailback(["lab", "-o", LAB]);
+});
+
+/** The fingerprint that the command computes. */
+function fingerprint(scenario: string, set: string[], codes: number[]): string {
+  const { path, root } = program();
+  const args = ["run", `scenarios/${scenario}.toml`, "--no-record", "--json", "--quiet", ...set.flatMap((one) => ["--set", one])];
+  let text: string;
+  try {
+    text = execFileSync(path, args, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+  } catch (error) {
+    const { status, stdout } = error as { status: number; stdout: string };
+    assert.ok(codes.includes(status), `tailback ${args.join(" ")} ended with ${status}`);
+    text = stdout;
+  }
+  return (JSON.parse(text) as { fingerprint: string }).fingerprint;
+}
+
+/** Does something and waits for the run that follows. */
+async function ran(page: Page, act: () => Promise<unknown>): Promise<void> {
+  const before = Number((await page.getAttribute(".lab", "data-runs")) ?? 0);
+  await act();
+  await page.waitForFunction((count) => Number(document.querySelector<HTMLElement>(".lab")?.dataset["runs"]) > count && document.querySelector<HTMLElement>(".stop")?.hidden, before, { timeout: 60_000 });
+}
+
+const shown = (page: Page) => page.locator(".fingerprint").textContent();
+const field = (page: Page, path: string) => page.locator(`.field[data-path="${path}"]`);
+
+async function choose(page: Page, scenario: string): Promise<void> {
+  await ran(page, () => page.locator(".example select").evaluate((select: HTMLSelectElement, name) => {
+    const option = [...select.options].find(({ textContent }) => textContent === name);
+    if (!option) throw new Error(`no example ${name}`);
+    select.value = option.value;
+    select.dispatchEvent(new Event("change"));
+  }, scenario));
+}
+
+/** Scenarios, a value of each that is changed, and how the command may end. */
+const CHANGED: [string, string, string, number[]][] = [
+  ["victim", "switches[0].buffers[0].xoff", "120KB", [0, 6]],
+  ["incast", "network.link.latency", "800ns", [0, 6]],
+  ["ring-deadlock", "run.seed", "5", [0, 4, 6]],
+  ["failing-cable", "run.seed", "7", [0, 6]],
+  ["slow-receiver", "network.link.rate", "12Gb/s", [0, 6]],
+  ["infiniband-credits", "network.link.latency", "150ns", [0, 6]],
+];
+
+test("six scenarios, changed and run, have the fingerprints of the command", async () => {
+  const { page, close } = await open(LAB);
+  for (const [scenario, path, value, codes] of CHANGED) {
+    await choose(page, scenario);
+    assert.equal(await shown(page), fingerprint(scenario, [], codes), scenario);
+    await page.locator('input[type="search"]').first().fill(path.split(".").at(-1)!.replace(/\[.*/, ""));
+    const input = field(page, path).locator('input[type="text"]');
+    await ran(page, async () => {
+      await input.fill(value);
+      await input.press("Enter");
+    });
+    await page.locator('input[type="search"]').first().fill("");
+    assert.equal(await shown(page), fingerprint(scenario, [`${path}=${value}`], codes), `${scenario} with ${path}=${value}`);
+    assert.match((await page.locator(".command").textContent()) ?? "", new RegExp(`^tailback run scenarios/${scenario}.toml --set `));
+  }
+  await close();
+});
+
+test("a victim is made and freed within a minute, by dragging", async () => {
+  const { page, close } = await open(LAB, { height: 1100 });
+  assert.match((await page.locator(".results .words").textContent()) ?? "", /Victims/);
+  await moveTo(page, 0.5);
+  await shot(page, "lab", true);
+  // Beside the run that has a victim, one in which switches mark the culprits' frames.
+  await page.locator("button", { hasText: "Compare with this run" }).click();
+  const slider = field(page, "network.trunk.rate").locator('input[type="range"]');
+  await slider.focus();
+  const before = await shown(page);
+  await ran(page, () => page.keyboard.press("Home"));
+  assert.notEqual(await shown(page), before);
+  assert.equal(await page.locator(".results .drawing").count(), 2);
+  await shot(page, "lab-compared", true);
+  // Back to the scenario's own value.
+  await ran(page, () => field(page, "network.trunk.rate").locator("button").click());
+  assert.equal(await shown(page), before);
+  await close();
+});
+
+test("the text: mistakes at their place, completion and running by keys", async () => {
+  const { page, close } = await open(LAB);
+  const area = page.locator("textarea.code");
+  const text = await area.inputValue();
+  await area.fill(text.replace('flow_control = "pfc"', 'flow_control = "pcf"'));
+  await page.waitForSelector(".mistakes li");
+  assert.match((await page.locator(".mistakes li").first().textContent()) ?? "", /pfc/);
+  assert.equal(await page.locator(".marks mark").textContent(), '"pcf"');
+  await shot(page, "lab-mistake");
+  await page.locator(".mistakes button").first().click();
+  assert.equal(await area.evaluate((it: HTMLTextAreaElement) => it.value.slice(it.selectionStart, it.selectionEnd)), '"pcf"');
+  await ran(page, () => area.fill(text));
+  // A new key by its first letters, its value from a list.
+  await area.evaluate((it: HTMLTextAreaElement) => {
+    const at = it.value.indexOf("flow_control");
+    it.focus();
+    it.setSelectionRange(at, at);
+  });
+  await page.keyboard.type("queuei");
+  await page.waitForSelector(".proposals li");
+  assert.equal(await page.locator('.proposals [aria-selected="true"]').textContent(), "queueing");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Control+Space");
+  assert.ok((await page.locator(".proposals li").allTextContents()).includes("input-fifo"));
+  await shot(page, "lab-completion");
+  await page.keyboard.press("Escape");
+  await page.keyboard.type('"input-fifo"\n');
+  await ran(page, () => page.keyboard.press("Control+Enter"));
+  assert.equal(await page.locator(".mistakes li").count(), 0);
+  assert.match(await area.inputValue(), /queueing = "input-fifo"\nflow_control/);
+  await close();
+});
+
+test("lessons: what is to be reached is not, until the answer is applied", async () => {
+  const { page, close } = await open(LAB);
+  const titles = (await page.locator('optgroup[label="Lessons"] option').allTextContents());
+  assert.equal(titles.length, 6);
+  for (const title of titles) {
+    await choose(page, title);
+    assert.equal(await page.locator(".mistakes li").count(), 0, title);
+    assert.equal(await page.getAttribute(".lesson", "data-reached"), "false", title);
+    if (title.startsWith("1.")) await shot(page, "lab-lesson");
+    await page.locator(".lesson summary").click();
+    await ran(page, () => page.locator(".lesson button", { hasText: "Show me" }).click());
+    assert.equal(await page.getAttribute(".lesson", "data-reached"), "true", title);
+  }
+  await choose(page, "incast");
+  assert.equal(await page.locator(".lesson").isVisible(), false);
+  await close();
+});
+
+test("a link holds the whole scenario", async () => {
+  const { page, close } = await open(LAB);
+  await choose(page, "incast");
+  await page.locator("details.text").evaluate((it: HTMLDetailsElement) => (it.open = true));
+  await ran(page, async () => {
+    const input = field(page, "run.duration").locator('input[type="text"]');
+    await input.fill("1ms");
+    await input.press("Enter");
+  });
+  const made = await shown(page);
+  await page.locator("button", { hasText: "Copy link" }).click();
+  await page.waitForFunction(() => location.hash.startsWith("#lab="));
+  const address = page.url();
+  await close();
+  const other = await open(`${LAB}${new URL(address).hash}`);
+  assert.equal(await shown(other.page), made);
+  // One that is damaged is as good as none.
+  await other.page.evaluate(() => (location.hash = "#lab=AAAA"));
+  await other.close();
+});
+
+test("on a phone, and small", async () => {
+  const { page, close } = await open(LAB, { width: 390, height: 844, touch: true });
+  const wide = await page.evaluate(() => [document.documentElement.scrollWidth, window.innerWidth]);
+  assert.ok(wide[0] <= wide[1], `${wide[0]} pixels on ${wide[1]}`);
+  await ran(page, () => page.locator("button.run").tap());
+  await shot(page, "lab-phone", true);
+  await close();
+  const report = statSync(LAB).size;
+  assert.ok(report < 3_300_000, `${report} bytes`);
+});
