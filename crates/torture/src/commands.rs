@@ -37,7 +37,7 @@ pub fn judge(program: &Program, files: &Files, folder: &Path, random: &mut Rando
     go(&["routes", NAME], &[0])?;
     go(&["spb", NAME], if graph.multihomed().next().is_some() { &[2] } else { &[0] })?;
     go(&["dcbx", NAME], if plan.dcb.is_some() { &[0, 6] } else { &[2] })?;
-    // Half of the runs record why flows took their time, and those whose scenario says so.
+    // Half of the runs record why flows took their time, and those whose scenario says so or measures it.
     let why = random.of(&[&[][..], &["--why"]]).to_vec();
     let first = ["run", NAME, "--set", most, "--threads", &threads, "--out", "r", &more];
     let run = go(&[&first[..], &why].concat(), &[0, 2, 3, 4, 5, 6])?;
@@ -48,7 +48,9 @@ pub fn judge(program: &Program, files: &Files, folder: &Path, random: &mut Rando
     let again = go(&[&["run", NAME, "--set", most, "--out", "r2", "--quiet"], &why[..]].concat(), &[run])?;
     debug_assert_eq!(run, again);
     go(&["diff", "r", "r2"], &[0])?;
-    go(&["why", "r"], if why.is_empty() && !plan.probes.causes { &[2] } else { &[0] })?;
+    let measured = plan.expectations.iter().any(|expectation| expectation.metric.is_about_causes());
+    let known = !why.is_empty() || plan.probes.causes || measured;
+    go(&["why", "r"], if known { &[0] } else { &[2] })?;
     go(&["csv", "r", "--out", "c"], &[0])?;
     go(&["plot", "r", "--out", "p"], &[0])?;
     // Without its front-end a program writes no reports.
