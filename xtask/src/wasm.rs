@@ -35,19 +35,21 @@ const CRATES: [&str; 15] = [
 ];
 
 /// Parts of these that a page never calls: the linker leaves them out.
-const LEFT_OUT: [&str; 12] = [
+const LEFT_OUT: [&str; 14] = [
     "render/src/plot",
     "render/src/figure.rs",
     "render/src/stability.rs",
     "scenario/src/export",
     "scenario/src/import",
     "study/src/capture",
+    "study/src/faults.rs",
     "study/src/grid",
     "study/src/import.rs",
     "study/src/paper",
     "study/src/slurm",
     "study/src/sonic",
     "study/src/stability",
+    "study/src/tune",
 ];
 
 /// Packages of others that read scenarios or write answers.

@@ -6,7 +6,6 @@
 use crate::grid::{Axis, Grid, GridError, SweepRow, SweepStudy, SweepTable};
 use crate::run::execute::{Options, execute};
 use crate::run::names::slug;
-use crate::tune::relative;
 use fabric::workload::FlowSpec;
 use files::output::write_file;
 use results::document::{Document, FaultEffect, Faults, RankedFault};
@@ -212,6 +211,20 @@ fn scenario_text(plan: &Plan, file: &Path, out: &Path, faults: &[SingleFault]) -
 #[must_use]
 pub fn fault_kinds() -> Vec<&'static str> {
     FaultKind::ALL.iter().map(|kind| kind.word()).collect()
+}
+
+/// The path of a file as seen from a folder.
+pub(crate) fn relative(file: &Path, folder: &Path) -> String {
+    let whole = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let (file, folder) = (whole(file), whole(folder));
+    let common = file.components().zip(folder.components()).take_while(|(a, b)| a == b).count();
+    // Two roots have nothing in common.
+    if common == 0 {
+        return file.to_string_lossy().into_owned();
+    }
+    let up = folder.components().skip(common).map(|_| "..".into());
+    let down = file.components().skip(common).map(|part| part.as_os_str().to_string_lossy());
+    up.chain(down).collect::<Vec<_>>().join("/")
 }
 
 #[cfg(test)]

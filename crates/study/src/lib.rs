@@ -51,6 +51,7 @@ mod run;
 pub mod slurm;
 pub mod sonic;
 pub mod stability;
+#[cfg(not(target_family = "wasm"))]
 mod tune;
 pub mod why;
 
@@ -79,6 +80,7 @@ pub use paper::{
     FigureStudy, JudgedFigure, PaperFigure, Subject, SummaryError, SummaryStudy, SummedUp, axis_to_draw, own_folder,
     paper_document, short_cell, whole_figure,
 };
+#[cfg(not(target_family = "wasm"))]
 pub use tune::{CANDIDATES, Condition, Goal, LEAST_SEEDS, Search, Standing, TuneStudy, Tuned, Vary};
 pub use {results, scenario};
 

@@ -12,6 +12,7 @@ mod search;
 pub use goal::{Condition, Goal, Standing};
 pub use range::Vary;
 
+use crate::faults::relative;
 use crate::grid::{Axis, Grid, GridError, Older, Point, PointResult, SweepTable};
 use crate::run::names::slug;
 use goal::standing;
@@ -315,20 +316,6 @@ fn toml_value(value: &str) -> String {
         || ["true", "false"].contains(&value)
         || value.starts_with(['"', '[', '{', '\'']);
     if is_value { value.to_owned() } else { serde_json::Value::from(value).to_string() }
-}
-
-/// The path of a file as seen from a folder.
-pub(crate) fn relative(file: &Path, folder: &Path) -> String {
-    let whole = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let (file, folder) = (whole(file), whole(folder));
-    let common = file.components().zip(folder.components()).take_while(|(a, b)| a == b).count();
-    // Two roots have nothing in common.
-    if common == 0 {
-        return file.to_string_lossy().into_owned();
-    }
-    let up = folder.components().skip(common).map(|_| "..".into());
-    let down = file.components().skip(common).map(|part| part.as_os_str().to_string_lossy());
-    up.chain(down).collect::<Vec<_>>().join("/")
 }
 
 /// What an error says, on one line.
