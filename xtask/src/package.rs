@@ -89,7 +89,7 @@ fn published(folder: &Path) -> Result<Vec<(String, String)>, String> {
 
 /// A line of the section `[package]` that sets this field, itself or from the workspace.
 fn field<'a>(manifest: &'a str, name: &str) -> Option<&'a str> {
-    let package = manifest.split("\n[").next().unwrap_or_default();
+    let package = manifest.split("[package]\n").nth(1)?.split("\n[").next().unwrap_or_default();
     package.lines().find(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with([' ', '.', '='])))
 }
 
