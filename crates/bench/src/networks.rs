@@ -58,7 +58,7 @@ fn permutation(k: u32) -> NetworkSpec {
         std::process::exit(2)
     });
     let mut spec = network(graph);
-    spec.flows = workload::permutation(&hosts(&spec), &template(), spec.seed);
+    spec.flows = workload::permutation(&hosts(&spec), &template(), spec.seed).into();
     spec
 }
 
@@ -226,7 +226,7 @@ fn protocol(name: &str, given: &[(&'static str, Value)]) -> Reaction {
 pub fn incast(senders: u32, micros: u64) {
     let graph = topology::single_switch(senders + 1, link()).expect("a switch and its hosts");
     let mut spec = network(graph);
-    spec.flows = workload::incast(&hosts(&spec), HostId(0), &template(), Span::from_micros(1), spec.seed);
+    spec.flows = workload::incast(&hosts(&spec), HostId(0), &template(), Span::from_micros(1), spec.seed).into();
     let mut runs: Vec<_> = (0..3).map(|_| simulate(&spec, micros, Sizing { shards: 1, threads: 1 })).collect();
     print(&format!("incast {senders} to 1, {micros} us"), &mut runs);
 }

@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let senders: Vec<HostId> = (1..9).map(HostId).collect();
     let flow = FlowSpec::finite(senders[0], HostId(0), Bytes::new(1_000_000));
-    spec.flows = incast(&senders, HostId(0), &flow, Span::ZERO, spec.seed);
+    spec.flows = incast(&senders, HostId(0), &flow, Span::ZERO, spec.seed).into();
 
     let mut simulation = Simulation::build(&spec, &BuildOptions::default())?;
     let summary = simulation.run(&RunLimits::default());

@@ -19,7 +19,7 @@ fn run(senders: u32, seed: u64) -> Result<(u64, f64), Box<dyn std::error::Error 
     spec.seed = seed;
     let senders: Vec<HostId> = (1..=senders).map(HostId).collect();
     let flow = FlowSpec::finite(senders[0], HostId(0), Bytes::new(60_000));
-    spec.flows = incast(&senders, HostId(0), &flow, Span::from_micros(20), seed);
+    spec.flows = incast(&senders, HostId(0), &flow, Span::from_micros(20), seed).into();
     let mut simulation = Simulation::build(&spec, &BuildOptions::default())?;
     simulation.run(&RunLimits::default());
     let flows = simulation.flows();

@@ -263,7 +263,7 @@ impl Plan {
     /// Returns the plan without its flows, which take the most memory. It cannot be run.
     #[must_use]
     pub fn without_flows(mut self) -> Plan {
-        (self.spec.flows, self.flow_names, self.workload_of_flow) = (Vec::new(), FlowNames::default(), Vec::new());
+        (self.spec.flows, self.flow_names, self.workload_of_flow) = Default::default();
         self.spec.dependencies = Dependencies::default();
         self
     }

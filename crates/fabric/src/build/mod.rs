@@ -607,7 +607,7 @@ mod tests {
             SwitchSpec::pfc([ClassBuffer::lossless(Bytes::new(60_000), Bytes::new(20_000), Bytes::new(9_000))]);
         let mut spec = NetworkSpec::uniform(graph, switch, AdapterSpec::default(), ClassSpec::lossless("data"));
         let hosts: Vec<HostId> = (0..spec.graph.hosts().len() as u32).map(HostId).collect();
-        spec.flows = permutation(&hosts, &FlowSpec::greedy(HostId(0), HostId(1)), 1);
+        spec.flows = permutation(&hosts, &FlowSpec::greedy(HostId(0), HostId(1)), 1).into();
         let options = BuildOptions { shards: 8, ..BuildOptions::default() };
         let kept = |rank: RankOf| {
             let built = build(&spec, &options, rank, |_| NoProbe).unwrap();

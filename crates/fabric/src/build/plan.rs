@@ -4,7 +4,7 @@ use crate::build::sparse::Sparse;
 use crate::describe::graph::{HostId, NodeId};
 use crate::describe::routing::Routes;
 use crate::describe::spec::{Arbitration, BypassReading, VlArbitration, VlEntry};
-use crate::describe::workload::FlowSpec;
+use crate::describe::workload::{FlowList, FlowSpec};
 use crate::machine::port::Lane;
 use std::collections::BTreeMap;
 use units::{Bytes, Rate, Span};
@@ -355,7 +355,7 @@ pub(crate) struct NetworkPlan {
     /// Of a rank: those of its own nodes, and their far ends.
     pub(crate) ports: Sparse<PortPlan>,
     /// Of a rank: those that start or end there.
-    pub(crate) flows: Sparse<FlowSpec>,
+    pub(crate) flows: Sparse<FlowSpec, FlowList>,
     pub(crate) seed: u64,
 }
 

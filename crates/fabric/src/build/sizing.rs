@@ -143,7 +143,8 @@ mod tests {
                 it.frame = Bytes::new(1000);
             }),
             1,
-        );
+        )
+        .into();
         spec
     }
 

@@ -3,65 +3,69 @@
 //! A whole table is a list. A part of one has a bit for each number, and the entries of those that are set: 1.5 bits for
 //! each number that is not kept.
 
+use std::marker::PhantomData;
+
 /// See the module.
 #[derive(Clone, Debug)]
-pub(crate) struct Sparse<T> {
+pub(crate) struct Sparse<T, List = Vec<T>> {
     /// Of a part: which of 64 numbers are kept, and how many are kept before them. Empty: all are.
     words: Vec<(u64, u32)>,
-    entries: Vec<T>,
+    entries: List,
+    of: PhantomData<T>,
 }
 
-impl<T> From<Vec<T>> for Sparse<T> {
-    fn from(entries: Vec<T>) -> Sparse<T> {
-        Sparse { words: Vec::new(), entries }
+impl<T, List: AsRef<[T]>> From<List> for Sparse<T, List> {
+    fn from(entries: List) -> Sparse<T, List> {
+        Sparse { words: Vec::new(), entries, of: PhantomData }
     }
 }
 
-impl<T: Clone> Sparse<T> {
+impl<T: Clone, List: AsRef<[T]> + From<Vec<T>>> Sparse<T, List> {
     /// The part of a whole table with those numbers.
-    pub(crate) fn part(&self, keep: impl Fn(usize) -> bool) -> Sparse<T> {
+    pub(crate) fn part(&self, keep: impl Fn(usize) -> bool) -> Sparse<T, List> {
         debug_assert!(self.words.is_empty(), "parts are taken of the whole");
-        let mut part = Sparse { words: vec![(0, 0); self.entries.len().div_ceil(64)], entries: Vec::new() };
-        for (number, entry) in self.entries.iter().enumerate() {
-            let word = &mut part.words[number / 64];
+        let whole = self.entries.as_ref();
+        let (mut words, mut entries) = (vec![(0, 0); whole.len().div_ceil(64)], Vec::new());
+        for (number, entry) in whole.iter().enumerate() {
+            let word = &mut words[number / 64];
             if number.is_multiple_of(64) {
-                word.1 = part.entries.len() as u32;
+                word.1 = entries.len() as u32;
             }
             if keep(number) {
                 word.0 |= 1 << (number % 64);
-                part.entries.push(entry.clone());
+                entries.push(entry.clone());
             }
         }
-        part.entries.shrink_to_fit();
-        part
+        entries.shrink_to_fit();
+        Sparse { words, entries: entries.into(), of: PhantomData }
     }
 }
 
-impl<T> Sparse<T> {
+impl<T, List: AsRef<[T]>> Sparse<T, List> {
     /// The entry of a number, if it is kept.
     #[inline]
     pub(crate) fn get(&self, number: usize) -> Option<&T> {
         if self.words.is_empty() {
-            return self.entries.get(number);
+            return self.entries.as_ref().get(number);
         }
         let &(kept, before) = self.words.get(number / 64)?;
         let bit = 1 << (number % 64);
-        (kept & bit != 0).then(|| &self.entries[before as usize + (kept & (bit - 1)).count_ones() as usize])
+        (kept & bit != 0).then(|| &self.entries.as_ref()[before as usize + (kept & (bit - 1)).count_ones() as usize])
     }
 
     /// The entries that are kept, in the order of their numbers.
     pub(crate) fn iter(&self) -> std::slice::Iter<'_, T> {
-        self.entries.iter()
+        self.entries.as_ref().iter()
     }
 }
 
-impl<T> std::ops::Index<usize> for Sparse<T> {
+impl<T, List: AsRef<[T]>> std::ops::Index<usize> for Sparse<T, List> {
     type Output = T;
 
     #[inline]
     fn index(&self, number: usize) -> &T {
         if self.words.is_empty() {
-            return &self.entries[number];
+            return &self.entries.as_ref()[number];
         }
         self.get(number).expect("a rank is asked about what is its own")
     }

@@ -5,7 +5,7 @@
 
 use crate::describe::graph::{Graph, NodeId, Role};
 use crate::describe::routing::{Routes, flow_entropy, tree_entropy};
-use crate::describe::workload::{Dependencies, Destination, FlowSpec};
+use crate::describe::workload::{Dependencies, Destination, FlowList};
 use congestion::{CongestionPoint, Point};
 use units::{Bytes, FrameTime, Rate, Span, Time};
 
@@ -611,7 +611,7 @@ pub struct NetworkSpec {
     /// How the time of a frame on a cable, and its time at the rate of a flow, is rounded.
     pub frame_time: FrameTime,
     /// Traffic.
-    pub flows: Vec<FlowSpec>,
+    pub flows: FlowList,
     /// By flow: the number of its path, for [`Multipath::Numbered`]. A flow that has none, or is not in the list, goes by a
     /// hash.
     pub path_numbers: Vec<Option<u32>>,
@@ -676,7 +676,7 @@ impl NetworkSpec {
             overhead: Bytes::new(20),
             smallest_frame: Bytes::new(64),
             frame_time: FrameTime::Exact,
-            flows: Vec::new(),
+            flows: FlowList::default(),
             path_numbers: Vec::new(),
             dependencies: Dependencies::default(),
             faults: Vec::new(),

@@ -100,7 +100,8 @@ fn flowlets_change_paths_after_a_gap_only() {
             greedy(2, 5, 1000).with(|it| {
                 it.activity = bursts(100);
             }),
-        ];
+        ]
+        .into();
         let used = spread(&spec, Span::from_millis(2)).used;
         let paths: Vec<usize> = (0..3).map(|flow| used[&flow].len()).collect();
         assert_eq!(paths[..2], [1, 1], "{choice:?}");

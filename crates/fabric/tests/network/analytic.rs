@@ -37,7 +37,8 @@ fn mean_wait_of_poisson_arrivals_is_that_of_m_d_1() {
         let pattern = Pattern::Paced { rate, gaps: Gaps::Exponential, backlog: None };
         spec.flows = vec![greedy(0, 1, 1000).with(|it| {
             it.pattern = pattern;
-        })];
+        })]
+        .into();
         // Switch ports follow the two hosts' ports: the output to host 1 is global port 3.
         let (mut simulation, _) = run_with(&spec, Span::from_millis(1200), |_| Waits { port: 3, waits: Vec::new() });
         let waits = std::mem::take(&mut simulation.probes_mut().next().unwrap().waits);
@@ -72,7 +73,7 @@ fn flows_that_take_turns_have_the_slowdown_of_m_g_1_processor_sharing() {
     let until = Time::ZERO + mean_gap * 10_000;
     let arrivals = Arrivals { from: Time::ZERO, mean_gap, gaps: FlowGaps::Exponential, until };
     let any = FlowSize::Fixed(Bytes::new(1));
-    spec.flows = workload::poisson(&[HostId(0)], &[HostId(1)], None, arrivals, &any, &greedy(0, 1, 1000), 21);
+    spec.flows = workload::poisson(&[HostId(0)], &[HostId(1)], None, arrivals, &any, &greedy(0, 1, 1000), 21).into();
     let mut draws = units::Stream::new(21, 0, "sizes");
     for flow in &mut spec.flows {
         let frames = match draws.below(10) {
@@ -112,7 +113,7 @@ fn a_credit_loop_carries_credits_over_round_trip() {
         spec.overhead = Bytes::ZERO;
         spec.adapters[0].flow_control = slots(delay);
         spec.adapters[0].buffer = vec![ClassBuffer::drop_tail(Bytes::new(credits))];
-        spec.flows = vec![greedy(0, 1, frame)];
+        spec.flows = vec![greedy(0, 1, frame)].into();
         let time = Span::from_millis(4);
         let (simulation, report) = run(&spec, time);
         assert_eq!(report.outcome, Outcome::Finished);
@@ -139,7 +140,7 @@ fn credits_that_are_frames_take_their_time() {
     spec.adapters[0].flow_control = control;
     // A frame of 1000 B takes 16 blocks of 64 B.
     spec.adapters[0].buffer = vec![ClassBuffer::drop_tail(Bytes::new(credits * 1024))];
-    spec.flows = vec![greedy(0, 1, 1000)];
+    spec.flows = vec![greedy(0, 1, 1000)].into();
     let time = Span::from_millis(4);
     let (simulation, report) = run(&spec, time);
     assert!(report.totals.credit_frames > 1000);
@@ -203,7 +204,7 @@ fn first_delivery(forwarding: Forwarding, pipeline: Span, overhead: u64) -> Time
     spec.overhead = Bytes::new(overhead);
     spec.switches[0].forwarding = forwarding;
     spec.switches[0].pipeline = pipeline;
-    spec.flows = vec![FlowSpec { size: Some(Bytes::new(1000)), ..greedy(0, 1, 1000) }];
+    spec.flows = vec![FlowSpec { size: Some(Bytes::new(1000)), ..greedy(0, 1, 1000) }].into();
     let (simulation, _) = run(&spec, Span::from_millis(1));
     simulation.flows()[0].completed.expect("one frame arrives")
 }
@@ -231,7 +232,8 @@ fn windows_and_rates_hold() {
     spec.flows = vec![greedy(0, 1, 1000).with(|it| {
         it.acknowledge = acknowledge;
         it.reaction = Reaction::None(NoControl { allowance: window });
-    })];
+    })]
+    .into();
     let time = Span::from_millis(50);
     // Data: 800 ns on each of two wires; acknowledgement: 80 ns each; four times 5 us of cable.
     let round_trip = 2.0 * 0.8e-6 + 2.0 * 0.08e-6 + 20e-6;
@@ -241,7 +243,8 @@ fn windows_and_rates_hold() {
     let limit = Allowance { rate: Some(Rate::from_megabits(1234)), window: None };
     spec.flows = vec![greedy(0, 1, 1000).with(|it| {
         it.reaction = Reaction::None(NoControl { allowance: limit });
-    })];
+    })]
+    .into();
     let carried = run(&spec, time).0.flows()[0].received_bytes as f64 * 8.0 / time.as_secs_f64();
     assert!((carried / 1.234e9 - 1.0).abs() < 0.001, "{carried}");
 }
@@ -265,7 +268,7 @@ fn a_slow_receiver_sets_the_pace() {
         };
         spec.adapters.push(slow);
         spec.kind_of[0] = 1;
-        spec.flows = vec![greedy(1, 0, 1000), greedy(2, 0, 1000)];
+        spec.flows = vec![greedy(1, 0, 1000), greedy(2, 0, 1000)].into();
         let (simulation, report) = run(&spec, Span::from_millis(20));
         assert_eq!(report.outcome, Outcome::Finished, "{control:?}");
         let carried = simulation.totals().delivered_bytes as f64 * 1.02 * 8.0;
@@ -293,7 +296,7 @@ fn what_is_for_an_adapter_does_not_wait_for_its_application() {
         it.acknowledge = acknowledge;
         it.reaction = reaction;
     });
-    spec.flows = vec![arriving, leaving];
+    spec.flows = vec![arriving, leaving].into();
     let (simulation, report) = run(&spec, Span::from_millis(1));
     assert_eq!(report.outcome, Outcome::Finished);
     assert_eq!(simulation.flows()[0].received_bytes, 0);
@@ -315,7 +318,7 @@ fn an_adapter_may_pause_its_switch_where_frames_are_dropped() {
     };
     spec.adapters.push(slow);
     spec.kind_of[0] = 1;
-    spec.flows = vec![greedy(1, 0, 1000)];
+    spec.flows = vec![greedy(1, 0, 1000)].into();
     let (simulation, report) = run(&spec, Span::from_millis(10));
     let totals = simulation.totals();
     // The switch drops what it may not send on; the receiver, which said stop in time, drops nothing and is never idle.
@@ -345,7 +348,7 @@ fn the_slowdown_of_a_lone_flow_is_one() {
             kind.forwarding = Forwarding::CutThrough { header_delay: Span::from_nanos(delay) };
         }
         let mut spec = network(graph, kind, lossy());
-        spec.flows = vec![FlowSpec { size: Some(Bytes::new(size)), ..greedy(0, 3, frame) }];
+        spec.flows = vec![FlowSpec { size: Some(Bytes::new(size)), ..greedy(0, 3, frame) }].into();
         let (simulation, _) = run(&spec, Span::from_millis(2));
         let slowdown = simulation.flows()[0].slowdown(Time::ZERO).unwrap();
         assert!((slowdown - 1.0).abs() < 1e-6, "{size} bytes, trunks of {trunk} Gb/s, {header:?}: {slowdown}");

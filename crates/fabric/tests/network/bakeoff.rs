@@ -236,7 +236,7 @@ fn probes_for_a_point_that_is_not_on_their_way_any_more_come_to_nothing() {
         destination: Destination::Host(HostId(source + 2)),
         ..flow.clone()
     };
-    spec.flows = vec![to(0), to(1)];
+    spec.flows = vec![to(0), to(1)].into();
     spec.graph = graph;
     let (mut simulation, report) = go(&spec, Partition::One, 1);
     let wires = seen(&mut simulation);

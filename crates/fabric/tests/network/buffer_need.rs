@@ -24,7 +24,7 @@ fn carried(latency: Span, control: FlowControl, buffer: ClassBuffer) -> Option<f
     spec.switches.push(switch(buffer, control));
     let far = spec.graph.find("sw1").unwrap();
     spec.kind_of[far.0 as usize] = 1;
-    spec.flows = vec![greedy(0, 1, FRAME)];
+    spec.flows = vec![greedy(0, 1, FRAME)].into();
     // Many round trips, after some to settle.
     let settled = latency * 40 + Span::from_micros(100);
     let (until, from) = (settled + latency * 400 + Span::from_millis(1), settled);

@@ -25,7 +25,8 @@ fn collective(operation: Operation, algorithm: Algorithm, ranks: u32, size: u64)
 
 fn put(spec: &mut NetworkSpec, collective: &Collective, template: &FlowSpec) {
     let hosts = hosts(spec);
-    (spec.flows, spec.dependencies) = collective.flows(&hosts, template);
+    let (flows, dependencies) = collective.flows(&hosts, template);
+    (spec.flows, spec.dependencies) = (flows.into(), dependencies);
 }
 
 fn last(simulation: &Simulation) -> Time {

@@ -51,7 +51,8 @@ fn a_flow_starts_when_what_it_waits_for_is_complete_at_its_source() {
         }),
         sized(3, 4, 1000),
         FlowSpec { start: at(Span::from_micros(50)), ..sized(1, 0, 1000) },
-    ];
+    ]
+    .into();
     let delay = Span::from_micros(3);
     spec.dependencies.add(1, &[0], delay);
     spec.dependencies.add(2, &[0], Span::ZERO);
@@ -85,7 +86,7 @@ fn order_does_not_wait_for_acknowledgements() {
     let acknowledged = sized(0, 1, 3000).with(|it| {
         it.acknowledge = Some(Acknowledge::default());
     });
-    spec.flows = vec![acknowledged, sized(0, 2, 1000), sized(0, 2, 1000)];
+    spec.flows = vec![acknowledged, sized(0, 2, 1000), sized(0, 2, 1000)].into();
     spec.dependencies.add_in_order(1, &[0]);
     // Several entries with delays of their own: the latest counts.
     spec.dependencies.add(2, &[1], Span::from_micros(9));
@@ -133,7 +134,7 @@ fn flows_that_wait_for_a_flow_that_cannot_complete_are_a_stall() {
     spec.switches[0] = switch(ClassBuffer::drop_tail(Bytes::new(4000)), FlowControl::None);
     // Two senders overload one receiver, which drops.
     spec.flows =
-        vec![sized(0, 3, 40_000), sized(1, 3, 40_000), sized(3, 2, 1000), sized(2, 1, 1000), sized(3, 1, 1000)];
+        vec![sized(0, 3, 40_000), sized(1, 3, 40_000), sized(3, 2, 1000), sized(2, 1, 1000), sized(3, 1, 1000)].into();
     spec.dependencies.add(2, &[0, 1], Span::ZERO);
     spec.dependencies.add(3, &[2], Span::ZERO);
     let (simulation, report) = run(&spec, Span::from_millis(1));
@@ -149,7 +150,8 @@ fn flows_that_wait_for_a_flow_that_cannot_complete_are_a_stall() {
     assert_eq!(run(&spec, Span::from_millis(1)).1.outcome, Outcome::Finished);
     // What is only late is no stall.
     let mut late = one_switch(2);
-    late.flows = vec![FlowSpec { start: Time::ZERO + Span::from_millis(2), ..sized(0, 1, 1000) }, sized(1, 0, 1000)];
+    late.flows =
+        vec![FlowSpec { start: Time::ZERO + Span::from_millis(2), ..sized(0, 1, 1000) }, sized(1, 0, 1000)].into();
     late.dependencies.add(1, &[0], Span::ZERO);
     assert_eq!(run(&late, Span::from_millis(1)).1.outcome, Outcome::Finished);
 }
@@ -158,7 +160,7 @@ fn flows_that_wait_for_a_flow_that_cannot_complete_are_a_stall() {
 fn impossible_dependencies_are_refused() {
     let refusal = |flow: u32, after: &[u32], delay: Span| {
         let mut spec = one_switch(4);
-        spec.flows = vec![sized(0, 1, 1000), sized(1, 2, 1000), greedy(2, 0, 1000), sized(2, 3, 1000)];
+        spec.flows = vec![sized(0, 1, 1000), sized(1, 2, 1000), greedy(2, 0, 1000), sized(2, 3, 1000)].into();
         spec.dependencies.add(flow, after, delay);
         let error = Simulation::build(&spec, &BuildOptions::default()).err();
         error.map(|errors| errors.to_string()).unwrap_or_default()

@@ -12,14 +12,14 @@ use units::{Bytes, Rate, Span};
 pub fn incast() -> NetworkSpec {
     let graph = topology::single_switch(17, link(10, Span::from_nanos(500))).unwrap();
     let mut spec = network(graph, pfc_switch(), lossless());
-    spec.flows = workload::incast(&hosts(&spec), HostId(0), &greedy(1, 0, 1500), Span::from_micros(3), 5);
+    spec.flows = workload::incast(&hosts(&spec), HostId(0), &greedy(1, 0, 1500), Span::from_micros(3), 5).into();
     spec
 }
 
 pub fn fat_tree() -> NetworkSpec {
     let graph = topology::fat_tree(4, Links::same(link(100, Span::from_micros(1)))).unwrap();
     let mut spec = network(graph, pfc_switch(), lossless());
-    spec.flows = workload::permutation(&hosts(&spec), &greedy(0, 1, 1000), 3);
+    spec.flows = workload::permutation(&hosts(&spec), &greedy(0, 1, 1000), 3).into();
     let arrivals = Arrivals {
         from: at(Span::ZERO),
         mean_gap: Span::from_micros(5),
@@ -36,7 +36,7 @@ pub fn ring() -> NetworkSpec {
     let graph = topology::ring(5, 2, Links::same(link(10, Span::from_nanos(700)))).unwrap();
     let mut spec = network(graph, pfc_switch(), lossless());
     spec.flows =
-        workload::all_to_all(&hosts(&spec), &FlowSpec { size: Some(Bytes::new(40_000)), ..greedy(0, 1, 1000) });
+        workload::all_to_all(&hosts(&spec), &FlowSpec { size: Some(Bytes::new(40_000)), ..greedy(0, 1, 1000) }).into();
     spec
 }
 
@@ -94,7 +94,7 @@ pub fn mixed() -> NetworkSpec {
     let paced = Pattern::Paced { rate: Rate::from_gigabits(2), gaps: Gaps::Jittered(0.5), backlog: None };
     let activity =
         Activity::OnOff { on: Span::from_micros(40), off: Span::from_micros(60), random: true, discard: true };
-    spec.flows = workload::permutation(&all, &greedy(0, 1, 1500), 4);
+    spec.flows = workload::permutation(&all, &greedy(0, 1, 1500), 4).into();
     let template = FlowSpec { class: 1, ..greedy(0, 1, 700) }.with(|it| {
         it.pattern = paced;
         it.activity = activity;

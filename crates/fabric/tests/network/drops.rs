@@ -92,7 +92,8 @@ fn losses_of_poisson_arrivals_are_those_of_m_d_1_k() {
         let pattern = Pattern::Paced { rate, gaps: Gaps::Exponential, backlog: None };
         spec.flows = vec![greedy(0, 1, 1000).with(|it| {
             it.pattern = pattern;
-        })];
+        })]
+        .into();
         let totals = run(&spec, Span::from_millis(100)).0.totals();
         let lost = totals.dropped_frames as f64 / totals.made_frames as f64;
         let (expected, another) = (lost_by_m_d_1_k(load, places), lost_by_m_d_1_k(load, places + 1));

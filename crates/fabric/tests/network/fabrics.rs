@@ -44,7 +44,7 @@ fn fabric(inside: Span, order: Order, watch: Option<CongestionPointSpec>) -> Net
     let mut spec = network(graph, input, lossless());
     spec.switches.push(inner);
     spec.kind_of = vec![0, 1, 1, 0, 0, 0];
-    spec.flows = vec![greedy(0, 1, 1500), greedy(0, 2, 1500)];
+    spec.flows = vec![greedy(0, 1, 1500), greedy(0, 2, 1500)].into();
     spec
 }
 
@@ -74,7 +74,7 @@ fn copies_hold_their_room_until_the_far_side_has_the_frame() {
     let spec = fabric(Span::from_micros(20), Order::Arrival, Some(watch));
     // One frame, alone: it leaves at once, and its room is free when the receipt is back.
     let mut alone = spec.clone();
-    alone.flows = vec![FlowSpec { size: Some(Bytes::new(1500)), ..greedy(0, 2, 1500) }];
+    alone.flows = vec![FlowSpec { size: Some(Bytes::new(1500)), ..greedy(0, 2, 1500) }].into();
     let (simulation, report) = run(&alone, Span::from_millis(1));
     assert_eq!((report.outcome, report.totals.receipts), (Outcome::Finished, 1));
     assert_eq!(simulation.census().places, 0);
@@ -117,7 +117,7 @@ fn a_receipt_may_be_there_before_the_frame_has_left() {
         kind.forwarding = Forwarding::CutThrough { header_delay: Span::from_nanos(100) };
         kind.crossbar = kind.crossbar.map(|crossbar| Crossbar { speedup: (1, 1), ..crossbar });
     }
-    spec.flows = vec![FlowSpec { size: Some(Bytes::new(7_600)), ..greedy(0, 1, 1500) }];
+    spec.flows = vec![FlowSpec { size: Some(Bytes::new(7_600)), ..greedy(0, 1, 1500) }].into();
     let (mut simulation, report) = run_with(&spec, Span::from_millis(1), |_| Held::default());
     assert_eq!((report.outcome, report.totals.receipts), (Outcome::Finished, 6));
     let Held(most, last) = *simulation.probes_mut().next().unwrap();
@@ -158,7 +158,7 @@ fn the_longest_queue_goes_first_and_turns_alternate() {
             start: Time::ZERO + Span::from_micros(start),
             ..greedy(0, to, 1500)
         };
-        spec.flows = vec![burst(1, 8, 0), burst(2, 4, 10)];
+        spec.flows = vec![burst(1, 8, 0), burst(2, 4, 10)].into();
         let (mut simulation, _) = run_with(&spec, Span::from_millis(1), |_| Departures::default());
         let left = std::mem::take(&mut simulation.probes_mut().next().unwrap().0);
         left.iter().map(u32::to_string).collect::<String>()
@@ -208,7 +208,7 @@ fn notices(culprit: &str) -> [u64; 2] {
             };
         })
     };
-    spec.flows = vec![paced(0, 2, 3_000), paced(0, 3, 6_000), greedy(1, 3, 1500)];
+    spec.flows = vec![paced(0, 2, 3_000), paced(0, 3, 6_000), greedy(1, 3, 1500)].into();
     let mut simulation = Observed::build(&spec, &BuildOptions::default(), |_| Notices::default()).unwrap();
     simulation.run(&RunLimits::until(Time::ZERO + Span::from_millis(100)));
     simulation.probes_mut().next().unwrap().0
@@ -269,7 +269,7 @@ fn a_look_at_the_next_switch_is_the_same_however_nodes_are_numbered() {
     let fifo = Queueing::InputFifo { bypass: 4, reading: BypassReading::Lookahead };
     for queueing in [Queueing::Output, Queueing::VirtualOutput, fifo] {
         let mut spec = network(graph.clone(), input_queued(queueing), lossy());
-        spec.flows = vec![greedy(0, 2, 1500), greedy(0, 3, 1500), greedy(1, 2, 1500), greedy(1, 3, 1500)];
+        spec.flows = vec![greedy(0, 2, 1500), greedy(0, 3, 1500), greedy(1, 2, 1500), greedy(1, 3, 1500)].into();
         let run = |shuffle: Option<u64>| {
             let options = BuildOptions { partition: Partition::One, shards: 1, shuffle };
             let mut simulation = Simulation::build(&spec, &options).unwrap();
@@ -295,7 +295,7 @@ fn classes_share_by_the_frames_that_go_not_by_the_oldest() {
     spec.switches[0].order = Order::Longest;
     spec.switches[0].egress = Egress::weighted(&[Bytes::new(3_000); 2]);
     let short = FlowSpec { size: Some(Bytes::new(64)), start: at(Span::from_micros(100)), ..greedy(2, 5, 64) };
-    spec.flows = vec![greedy(0, 3, 1500), FlowSpec { class: 1, ..greedy(1, 4, 1500) }, short];
+    spec.flows = vec![greedy(0, 3, 1500), FlowSpec { class: 1, ..greedy(1, 4, 1500) }, short].into();
     let (simulation, report) = run(&spec, Span::from_millis(5));
     assert_eq!(report.outcome, Outcome::Finished);
     let flows = simulation.flows();
@@ -327,7 +327,7 @@ fn notices_find_another_way_when_routes_change() {
                 it.stop = Some(at(Span::from_micros(300)));
             })
         };
-        spec.flows = [0, 1, 3].map(flow).to_vec();
+        spec.flows = [0, 1, 3].map(flow).to_vec().into();
         let mut simulation = Simulation::build(&spec, &BuildOptions::default()).unwrap();
         simulation.run(&RunLimits::until(at(Span::from_micros(149))));
         waited += simulation.census().control;

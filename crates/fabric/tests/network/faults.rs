@@ -18,7 +18,7 @@ fn a_cable_that_fails_loses_what_is_on_it_and_comes_back() {
             _ => ClassBuffer::lossless(Bytes::new(200_000), Bytes::new(50_000), Bytes::new(40_000)),
         };
         let mut spec = network(graph, switch(buffer, control), lossless());
-        spec.flows = vec![greedy(0, 1, 1000)];
+        spec.flows = vec![greedy(0, 1, 1000)].into();
         // The cable of host 0 is the first.
         let (down, up) = (at(Span::from_micros(1_000)), at(Span::from_micros(2_000)));
         spec.faults = vec![Fault { cable: 0, down, up: Some(up) }];
@@ -43,7 +43,7 @@ fn traffic_waits_at_a_failed_cable_and_goes_round_it_when_routes_change() {
     let (left, right) =
         (Routes::without_links(&graph, &[trunk("spine1")]), Routes::without_links(&graph, &[trunk("spine0")]));
     spec.routes = left;
-    spec.flows = vec![greedy(0, 1, 1000)];
+    spec.flows = vec![greedy(0, 1, 1000)].into();
     spec.faults = vec![Fault { cable: trunk("spine0"), down: at(Span::from_millis(1)), up: None }];
     let (stuck, report) = run(&spec, Span::from_millis(3));
     let Outcome::Stalled(stall) = report.outcome else { panic!("a failed cable is a stall: {:?}", report.outcome) };
@@ -63,7 +63,7 @@ fn bit_errors_lose_the_expected_share() {
     let mut graph = topology::single_switch(2, link(10, Span::from_nanos(500))).unwrap();
     graph.cables[1].link.bit_error_rate = 1e-6;
     let mut spec = network(graph, switch(ClassBuffer::UNLIMITED, FlowControl::None), lossy());
-    spec.flows = vec![greedy(0, 1, 1250)];
+    spec.flows = vec![greedy(0, 1, 1250)].into();
     let (simulation, report) = run(&spec, Span::from_millis(100));
     let lost = report.totals.lost_frames as f64 / simulation.flows()[0].made_frames as f64;
     // 10000 bits a frame: 1 - (1 - 1e-6)^10000 = 0.00995; about 98000 frames, deviation 0.0003.
@@ -76,7 +76,7 @@ fn an_unreachable_destination_is_dropped_and_counted() {
     let mut spec = network(graph, pfc_switch(), lossless());
     let far = spec.graph.find("sw1").unwrap();
     spec.routes.set(far, fabric::graph::HostId(1), &[]).unwrap();
-    spec.flows = vec![FlowSpec { size: Some(Bytes::new(100_000)), ..greedy(0, 1, 1000) }];
+    spec.flows = vec![FlowSpec { size: Some(Bytes::new(100_000)), ..greedy(0, 1, 1000) }].into();
     let (simulation, report) = run(&spec, Span::from_millis(1));
     assert_eq!(report.totals.dropped_frames, 100);
     assert_eq!(simulation.census().frames, 0);
@@ -110,7 +110,8 @@ fn ring_that_differs(class: ClassSpec, gigabits: u64, [first, second]: [u64; 2])
         greedy(3, 2, 1000).with(|it| {
             it.pattern = other;
         }),
-    ];
+    ]
+    .into();
     spec
 }
 
@@ -185,7 +186,8 @@ fn whoever_turns_when_the_run_is_the_same_everywhere() {
             &greedy(0, 1, 1000).with(|it| {
                 it.pattern = pattern;
             }),
-        );
+        )
+        .into();
         crate::determinism::same_everywhere(&spec);
     }
 }
@@ -203,7 +205,7 @@ fn copies_whose_receipts_are_lost_are_a_stall() {
     let buffer = ClassBuffer::lossless(Bytes::new(300_000), Bytes::new(20_000), Bytes::new(10_000));
     let mut spec = network(graph, switch(buffer, pfc()), lossless());
     spec.switches[0].congestion_point = Some(CongestionPointSpec { reliable: true, ..CongestionPointSpec::default() });
-    spec.flows = vec![greedy(0, 1, 1000)];
+    spec.flows = vec![greedy(0, 1, 1000)].into();
     let (_, report) = run(&spec, Span::from_millis(3));
     assert_eq!(report.outcome, Outcome::Finished);
     let (down, up) = (at(Span::from_micros(1_000)), at(Span::from_micros(1_100)));

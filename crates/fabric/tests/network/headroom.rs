@@ -35,7 +35,8 @@ fn fill_with(kind: Forwarding, frame: u64, latency: Span, response: Span, room_a
     spec.flows = vec![
         FlowSpec { start: at(Span::from_micros(100) + phase), ..greedy(0, 1, frame) },
         FlowSpec { destination: fabric::workload::Destination::Host(HostId(0)), ..greedy(2, 0, FRAME) },
-    ];
+    ]
+    .into();
     run(&spec, Span::from_micros(400)).1
 }
 
@@ -138,7 +139,7 @@ fn lost_pause_frames_are_survived_by_refresh() {
     let pause = PauseSpec { quanta: 400, refresh_before: 300, ..PauseSpec::default() };
     let buffer = ClassBuffer::lossless(Bytes::new(400_000), Bytes::new(20_000), Bytes::new(10_000));
     let mut spec = network(graph, switch(buffer, FlowControl::Pfc(pause)), lossless());
-    spec.flows = vec![greedy(0, 1, 1000), greedy(2, 1, 1000)];
+    spec.flows = vec![greedy(0, 1, 1000), greedy(2, 1, 1000)].into();
     let (simulation, report) = run(&spec, Span::from_millis(20));
     assert_eq!(report.outcome, Outcome::Finished);
     assert!(report.totals.lost_control > 5, "{:?}", report.totals);

@@ -47,13 +47,13 @@ fn a_sprayed_flow_has_all_links_and_a_bound_one_has_its_own() {
     let frames = |spec: &NetworkSpec| received(spec, Span::from_micros(1004))[0] / 1250;
     // A frame takes 1 us; the first one arrives after four links of 1 us.
     for (via, rate) in [(Via::Port(0), 1), (Via::Port(1), 1), (Via::Hash, 1), (Via::Spray, 2)] {
-        spec.flows = vec![flow(via)];
+        spec.flows = vec![flow(via)].into();
         let frames = frames(&spec);
         assert!((990 * rate..=1000 * rate).contains(&frames), "{via:?}: {frames}");
     }
     // Two flows bound to different rails do not meet; on the same rail they share it.
     for (rail, least, most) in [(1, 990, 1000), (0, 490, 510)] {
-        spec.flows = vec![flow(Via::Port(0)), flow(Via::Port(rail))];
+        spec.flows = vec![flow(Via::Port(0)), flow(Via::Port(rail))].into();
         let received = received(&spec, Span::from_micros(1004));
         assert!(received.iter().all(|bytes| (least..=most).contains(&(bytes / 1250))), "{received:?}");
     }
@@ -77,7 +77,8 @@ fn links_of_different_rates_add_up() {
     let mut spec = pair(&[10, 25, 5]);
     spec.flows = vec![greedy(0, 1, 1250).with(|it| {
         it.via = Via::Spray;
-    })];
+    })]
+    .into();
     let frames = received(&spec, Span::from_micros(1002))[0] / 1250;
     assert!((3960..=4000).contains(&frames), "{frames} frames of 4 a microsecond");
     // A flow that is bound to the first link takes turns there with the one that sprays, which has all of the others.
@@ -102,7 +103,7 @@ fn a_paused_link_leaves_the_others_busy() {
             cable.link = link(10, Span::from_micros(1));
         }
     }
-    spec.flows = vec![flow(Via::Spray)];
+    spec.flows = vec![flow(Via::Spray)].into();
     let (simulation, report) = run(&spec, Span::from_micros(5000));
     let frames = simulation.flows()[0].received_bytes / 1250;
     assert!(report.totals.pause_frames > 0, "{:?}", report.totals);
@@ -144,7 +145,8 @@ fn failing(via: Via) -> NetworkSpec {
     spec.flows = vec![FlowSpec { size, ..flow(via) }.with(|it| {
         it.acknowledge = acknowledge;
         it.recovery = recovery();
-    })];
+    })]
+    .into();
     spec.faults = vec![Fault { cable, down: at(Span::from_micros(300)), up: None }];
     let routes = Routes::without_links(&spec.graph, &[cable]);
     assert!(routes.ports(spec.graph.find("p0-spine0").unwrap(), HostId(3)).is_empty());
@@ -200,7 +202,7 @@ fn hosts_with_several_cables_are_the_same_on_any_threads_and_ranks() {
 fn receipts_need_hosts_with_one_link() {
     let mut spec = two_planes();
     spec.switches[0].congestion_point = Some(CongestionPointSpec { reliable: true, ..CongestionPointSpec::default() });
-    spec.flows = vec![flow(Via::Spray)];
+    spec.flows = vec![flow(Via::Spray)].into();
     let refused = Simulation::build(&spec, &BuildOptions::default()).err().expect("it is refused").to_string();
     assert!(refused.contains("receipts return by the link of the source, but h0 has several"), "{refused}");
 }
@@ -214,7 +216,8 @@ fn a_flow_that_sprays_is_compared_with_all_links() {
             it.acknowledge = acknowledge;
             it.recovery = recovery();
             it.via = via;
-        })];
+        })]
+        .into();
         let (simulation, _) = run(&spec, Span::from_millis(3));
         let flow = &simulation.flows()[0];
         let taken = flow.acknowledged.expect("it completes").saturating_since(at(Span::ZERO));
@@ -229,7 +232,7 @@ fn a_flow_that_sprays_is_compared_with_all_links() {
 #[test]
 fn a_flow_cannot_leave_by_a_port_that_is_not_there() {
     let mut spec = two_planes();
-    spec.flows = vec![flow(Via::Port(2))];
+    spec.flows = vec![flow(Via::Port(2))].into();
     let refused = Simulation::build(&spec, &BuildOptions::default()).err().expect("it is refused").to_string();
     assert!(refused.contains("it leaves by port 2, but its source has 2 links, counted from 0"), "{refused}");
 }

@@ -64,7 +64,8 @@ fn heard(wants: bool, recovery: Option<Arc<Recovery>>) -> Vec<Span> {
         it.acknowledge = acknowledge;
         it.reaction = reaction;
         it.recovery = recovery;
-    })];
+    })]
+    .into();
     run(&spec, Span::from_millis(1));
     let heard = heard.lock().unwrap();
     heard.clone()

@@ -24,7 +24,7 @@ fn two_lanes(egress: Egress, room: u64) -> NetworkSpec {
     spec.switches[0].egress = egress;
     spec.adapters[0].flow_control = credits;
     spec.adapters[0].buffer = vec![ample, ClassBuffer::drop_tail(Bytes::new(room))];
-    spec.flows = vec![greedy(0, 2, 256), FlowSpec { class: 1, ..greedy(1, 2, 2048) }];
+    spec.flows = vec![greedy(0, 2, 256), FlowSpec { class: 1, ..greedy(1, 2, 2048) }].into();
     spec
 }
 

@@ -291,7 +291,7 @@ fn an_index_belongs_to_a_flow_or_to_a_class() {
             })
         };
         // Only host 2 has two senders; host 4 is another adapter, whose index is its own in any scope.
-        spec.flows = vec![flow(0, 2), flow(0, 3), greedy(1, 2, 1000), flow(4, 1)];
+        spec.flows = vec![flow(0, 2), flow(0, 3), greedy(1, 2, 1000), flow(4, 1)].into();
         let (mut simulation, _) = run_with(&spec, Span::from_millis(1), |_| Rates::default());
         let marked: Vec<u64> = simulation.flows().iter().map(|flow| flow.marked_frames).collect();
         assert!(marked[0] > 5 && marked[1] == 0, "{scope}: {marked:?}");

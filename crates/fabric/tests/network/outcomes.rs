@@ -59,7 +59,7 @@ fn a_dead_receiver_is_not_a_deadlock() {
     });
     let last = spec.graph.hosts()[2];
     spec.kind_of[last.0 as usize] = 1;
-    spec.flows = vec![greedy(0, 2, 1000), greedy(1, 2, 1000), greedy(0, 1, 1000)];
+    spec.flows = vec![greedy(0, 2, 1000), greedy(1, 2, 1000), greedy(0, 1, 1000)].into();
     let (simulation, report) = run(&spec, Span::from_millis(10));
     let Outcome::Stalled(stall) = report.outcome else { panic!("{:?}", report.outcome) };
     let causes: Vec<_> = stall.roots.iter().map(|root| (root.peer.as_str(), root.cause.clone())).collect();
@@ -100,7 +100,7 @@ fn the_tree_of_congestion_starts_at_its_root() {
 fn limits_and_interrupts_end_a_run_with_their_name() {
     let graph = topology::single_switch(4, link(10, Span::from_nanos(500))).unwrap();
     let mut spec = network(graph, pfc_switch(), lossless());
-    spec.flows = workload::incast(&hosts(&spec), HostId(0), &greedy(1, 0, 1000), Span::ZERO, 1);
+    spec.flows = workload::incast(&hosts(&spec), HostId(0), &greedy(1, 0, 1000), Span::ZERO, 1).into();
     let build = || Simulation::build(&spec, &BuildOptions::default()).unwrap();
     let limits = RunLimits { events: Some(5_000), ..RunLimits::until(at(Span::from_secs(1))) };
     let report = build().run(&limits);
@@ -123,7 +123,7 @@ fn a_finite_network_comes_to_rest() {
     let graph = topology::fat_tree(4, Links::same(link(10, Span::from_micros(1)))).unwrap();
     let mut spec = network(graph, pfc_switch(), lossless());
     let template = FlowSpec { size: Some(Bytes::new(123_456)), ..greedy(0, 1, 1000) };
-    spec.flows = workload::all_to_all(&hosts(&spec), &template);
+    spec.flows = workload::all_to_all(&hosts(&spec), &template).into();
     let (simulation, report) = run(&spec, Span::from_secs(10));
     assert_eq!(report.outcome, Outcome::Finished);
     assert!(report.now < at(Span::from_millis(100)), "it stops when nothing is left: {}", report.now);

@@ -23,7 +23,7 @@ fn set(spec: &mut NetworkSpec, node: &str, peer: &str, pfc: u8, egress: Option<E
 fn two_to_one() -> NetworkSpec {
     let graph = topology::chain(2, 2, Links::same(link(10, Span::from_nanos(500)))).unwrap();
     let mut spec = network(graph, pfc_switch(), lossless());
-    spec.flows = vec![greedy(0, 3, 1000), greedy(1, 3, 1000), greedy(2, 3, 1000)];
+    spec.flows = vec![greedy(0, 3, 1000), greedy(1, 3, 1000), greedy(2, 3, 1000)].into();
     spec
 }
 
@@ -137,7 +137,7 @@ fn outputs_of_a_switch_share_each_in_its_own_way() {
     spec.classes.push(lossless());
     let Buffer::Static(buffers) = &mut spec.switches[0].buffer else { panic!("static") };
     buffers.push(buffers[0]);
-    spec.flows = vec![greedy(0, 4, 1000), greedy(1, 4, 1000), greedy(2, 5, 1000), greedy(3, 5, 1000)];
+    spec.flows = vec![greedy(0, 4, 1000), greedy(1, 4, 1000), greedy(2, 5, 1000), greedy(3, 5, 1000)].into();
     (spec.flows[1].class, spec.flows[3].class) = (1, 1);
     let shares = |first, second| Some(Egress::weighted(&[Bytes::new(first), Bytes::new(second)]));
     set(&mut spec, "sw0", "h4", 0b11, shares(3_060, 1_020));

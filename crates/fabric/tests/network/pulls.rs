@@ -87,7 +87,7 @@ const CONTROLS: [&str; 3] = ["ndp", "eqds", "rccc"];
 fn a_flow_alone_has_the_whole_link() {
     for name in CONTROLS {
         let mut spec = trimming(star(2), 8);
-        spec.flows = vec![pulled(0, 1, 200 * FRAME, control(name, &[]))];
+        spec.flows = vec![pulled(0, 1, 200 * FRAME, control(name, &[]))].into();
         let (simulation, totals) = complete(&spec);
         assert_eq!(latest(&simulation), FRAME_TIME * 201 + Span::from_micros(2), "{name}");
         assert_eq!((totals.trimmed_frames, totals.retransmitted_frames), (0, 0));
@@ -142,7 +142,7 @@ fn tree(k: u32) -> NetworkSpec {
 fn permuted(name: &str, frames: u64) -> NetworkSpec {
     let mut spec = tree(4);
     let hosts: Vec<HostId> = hosts(&spec);
-    spec.flows = permutation(&hosts, &pulled(0, 1, frames * FRAME, control(name, &[])), 7);
+    spec.flows = permutation(&hosts, &pulled(0, 1, frames * FRAME, control(name, &[])), 7).into();
     spec
 }
 
@@ -189,7 +189,7 @@ fn the_defaults_of_csg_htsim_complete_as_computed_by_hand() {
         let share = latest(&complete(&spec).0).as_secs_f64() / ideal;
         assert!((0.97..1.03).contains(&share), "{name}: {share}");
         // A flow alone: fifteen packets of 9064 B are less than a round trip, fifty of 4150 B are more.
-        spec.flows = vec![flow(8, 300)];
+        spec.flows = vec![flow(8, 300)].into();
         let round_trip = one_way + 6.0 * (1e-6 + 64.0 * 80e-12) + 64.0 * 80e-12;
         let ideal = match name {
             "ndp" => 19.0 * round_trip + 14.0 * frame_time / rate + one_way,
@@ -336,7 +336,7 @@ fn a_host_paces_its_pulls_at_the_rate_of_its_link() {
 fn what_receiver_driven_flows_need_is_said() {
     let refused = |change: fn(&mut NetworkSpec)| {
         let mut spec = trimming(star(3), 8);
-        spec.flows = vec![pulled(0, 1, FRAME, control("ndp", &[]))];
+        spec.flows = vec![pulled(0, 1, FRAME, control("ndp", &[]))].into();
         change(&mut spec);
         let errors = Simulation::build(&spec, &BuildOptions::default()).err().expect("it is refused");
         errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")

@@ -66,7 +66,7 @@ fn frames_take_whole_nanoseconds_where_asked() {
         let graph = topology::single_switch(2, link(100, Span::from_micros(1))).unwrap();
         let mut spec = network(graph, pfc_switch(), lossless());
         (spec.frame_time, spec.overhead) = (frame_time, Bytes::ZERO);
-        spec.flows = vec![FlowSpec { size: Some(Bytes::new(10_480)), ..greedy(0, 1, 1048) }];
+        spec.flows = vec![FlowSpec { size: Some(Bytes::new(10_480)), ..greedy(0, 1, 1048) }].into();
         for times in starts(&spec).values() {
             assert!(times.windows(2).all(|pair| (pair[1] - pair[0]).as_picos() == picos), "{frame_time:?}: {times:?}");
         }
@@ -108,7 +108,8 @@ fn a_lower_rate_lengthens_a_gap_that_was_over_if_it_is_kept() {
         let size = Some(Bytes::new(2000));
         spec.flows = vec![acknowledged(FlowSpec { size, ..greedy(0, 1, 1000) }).with(|it| {
             it.reaction = Reaction::custom(Falling { pacing, rate: Rate::from_megabits(1000) });
-        })];
+        })]
+        .into();
         let starts = starts(&spec);
         let first = starts.values().find(|times| times[0] == Time::ZERO).expect("the port of the source");
         let gap = first[1] - first[0];

@@ -60,7 +60,8 @@ fn the_network_round_trip_is_without_the_wait_at_the_adapter() {
         it.pattern = Pattern::Paced { rate: Rate::from_gigabits(4), gaps: Gaps::Constant, backlog: None };
         it.acknowledge = Some(Acknowledge { size: Bytes::new(125), ..Acknowledge::default() });
         it.reaction = reaction;
-    })];
+    })]
+    .into();
     let (simulation, report) = run(&spec, Span::from_millis(1));
     assert_eq!(report.totals.acknowledgements, 40);
     assert!(simulation.flows()[0].completed.is_some());
@@ -163,7 +164,7 @@ fn a_flow_that_loses_its_last_frame_completes_by_its_timer() {
     let mut spec = network(graph, pfc_switch(), lossless());
     spec.overhead = Bytes::ZERO;
     let timeout = Span::from_micros(300);
-    spec.flows = vec![reliable(0, 1, 2_000, go_back_n(timeout))];
+    spec.flows = vec![reliable(0, 1, 2_000, go_back_n(timeout))].into();
     let (down, up) = (at(Span::from_nanos(2_000)), at(Span::from_nanos(2_500)));
     spec.faults = vec![Fault { cable: 0, down, up: Some(up) }];
     let (mut simulation, report) = run_with(&spec, Span::from_millis(1), |_| Once::default());
@@ -203,7 +204,7 @@ fn a_window_counts_frames_in_flight_and_opens_after_a_loss() {
     let mut spec = network(graph, switch(ClassBuffer::drop_tail(Bytes::new(100_000)), FlowControl::None), lossy());
     spec.overhead = Bytes::ZERO;
     let window = Allowance { rate: None, window: Some(Bytes::new(2_000)) };
-    spec.flows = vec![reliable(0, 1, 200_000, go_back_n(Span::from_micros(200)))];
+    spec.flows = vec![reliable(0, 1, 200_000, go_back_n(Span::from_micros(200)))].into();
     spec.flows[0].reaction = Reaction::None(NoControl { allowance: window });
     let round_trip = Span::from_picos(4 * 10_000_000 + 2 * 800_000 + 2 * 51_200);
     let (simulation, report) = run(&spec, Span::from_millis(100));
@@ -226,7 +227,8 @@ fn acknowledgements_wait_no_longer_than_their_delay() {
     // A frame every 80 us and more: the delay of 20 us always comes before the eighth.
     spec.flows = vec![reliable(0, 1, 20_000, None).with(|it| {
         it.pattern = pattern;
-    })];
+    })]
+    .into();
     spec.flows[0].acknowledge =
         Some(Acknowledge { every: 8, delay: Some(Span::from_micros(20)), ..Acknowledge::default() });
     let (_, report) = run(&spec, Span::from_millis(10));
@@ -277,7 +279,7 @@ fn marked_frames_are_answered_by_notifications_at_an_interval() {
             it.notify = Some(Notify { size: Bytes::new(64), class: 0, interval: Span::from_micros(50) });
         })
     };
-    spec.flows = vec![flow(0), flow(1)];
+    spec.flows = vec![flow(0), flow(1)].into();
     let (simulation, report) = run(&spec, Span::from_micros(500));
     let flows = simulation.flows();
     let sent: u64 = flows.iter().map(|flow| flow.congestion_notifications).sum();

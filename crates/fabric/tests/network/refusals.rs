@@ -12,7 +12,7 @@ use units::{Bytes, Rate, Span};
 fn refused(expected: &str, change: impl FnOnce(&mut NetworkSpec)) {
     let graph = topology::single_switch(3, link(10, Span::from_nanos(500))).unwrap();
     let mut spec = network(graph, pfc_switch(), lossless());
-    spec.flows = vec![greedy(0, 1, 1000)];
+    spec.flows = vec![greedy(0, 1, 1000)].into();
     assert!(Simulation::build(&spec, &BuildOptions::default()).is_ok());
     change(&mut spec);
     match Simulation::build(&spec, &BuildOptions::default()) {
@@ -229,7 +229,7 @@ fn sizes_of_notices_matter_only_where_there_are_some() {
     let graph = topology::single_switch(3, link(10, Span::from_nanos(500))).unwrap();
     let mut spec = network(graph, pfc_switch(), lossless());
     spec.smallest_frame = Bytes::new(100);
-    spec.flows = vec![greedy(0, 1, 1000)];
+    spec.flows = vec![greedy(0, 1, 1000)].into();
     spec.switches[0].congestion_point = Some(CongestionPointSpec { occupancy: true, ..CongestionPointSpec::default() });
     assert!(Simulation::build(&spec, &BuildOptions::default()).is_ok());
 }
@@ -238,7 +238,7 @@ fn sizes_of_notices_matter_only_where_there_are_some() {
 fn copies_need_a_far_side_that_sends_receipts() {
     let cable = link(10, Span::from_nanos(500));
     let mut spec = network(topology::dumbbell(1, 1, cable, cable).unwrap(), pfc_switch(), lossless());
-    spec.flows = vec![greedy(0, 1, 1000)];
+    spec.flows = vec![greedy(0, 1, 1000)].into();
     let reliable = SwitchSpec {
         congestion_point: Some(CongestionPointSpec { reliable: true, ..CongestionPointSpec::default() }),
         ..pfc_switch()
@@ -259,7 +259,7 @@ fn all_that_is_wrong_is_said_at_once() {
     let graph = topology::single_switch(3, link(10, Span::from_nanos(500))).unwrap();
     let mut spec = network(graph, pfc_switch(), lossless());
     spec.switches[0].flow_control = FlowControl::None;
-    spec.flows = vec![greedy(1, 1, 1000), greedy(0, 1, 0)];
+    spec.flows = vec![greedy(1, 1, 1000), greedy(0, 1, 0)].into();
     let Err(errors) = Simulation::build(&spec, &BuildOptions::default()) else { panic!("it was built") };
     assert_eq!(errors.len(), 4, "{errors:?}");
 }

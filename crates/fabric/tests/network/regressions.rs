@@ -35,7 +35,7 @@ fn credits_start_anew_after_a_failure() {
     let mut graph = topology::single_switch(2, link(10, us(1))).unwrap();
     graph.cables[1].link.rate = Rate::from_gigabits(2);
     let mut spec = network(graph, switch(ClassBuffer::drop_tail(b(40)), slots(Span::from_nanos(20))), lossless());
-    spec.flows = vec![greedy(0, 1, 1000)];
+    spec.flows = vec![greedy(0, 1, 1000)].into();
     spec.faults = vec![Fault { cable: 0, down: at(us(500)), up: Some(at(us(600))) }];
     let (_, r) = run(&spec, Span::from_millis(3));
     assert_eq!(r.outcome, Outcome::Finished);
@@ -48,7 +48,7 @@ fn damaged_frames_give_their_credits_back() {
         graph.cables[0].link.bit_error_rate = 1e-6;
         let cap = if control == slots(Span::from_nanos(20)) { 40 } else { 64_000 };
         let mut spec = network(graph, switch(ClassBuffer::drop_tail(b(cap)), control), lossless());
-        spec.flows = vec![greedy(0, 1, 1000)];
+        spec.flows = vec![greedy(0, 1, 1000)].into();
         let (s, _) = run(&spec, Span::from_millis(100));
         let (early, _) = run(&spec, Span::from_millis(50));
         assert!(s.totals().delivered_bytes > early.totals().delivered_bytes * 3 / 2);
@@ -59,7 +59,7 @@ fn damaged_frames_give_their_credits_back() {
 fn rest_comes_at_the_same_instant_everywhere() {
     let graph = topology::single_switch(4, link(10, us(1))).unwrap();
     let mut spec = network(graph, pfc_switch(), lossless());
-    spec.flows = vec![FlowSpec { size: Some(b(10_000)), ..greedy(0, 1, 1000) }];
+    spec.flows = vec![FlowSpec { size: Some(b(10_000)), ..greedy(0, 1, 1000) }].into();
     let a = part(&spec, Partition::One, Span::from_millis(500)).1;
     let c = part(&spec, Partition::PerNode, Span::from_millis(500)).1;
     assert_eq!((a.fingerprint, a.now), (c.fingerprint, c.now));
@@ -83,7 +83,8 @@ fn weights_charge_the_frame_that_leaves() {
         FlowSpec { class: 1, ..greedy(0, 3, 100) },
         greedy(4, 3, 9000),
         FlowSpec { class: 1, ..greedy(4, 3, 100) },
-    ];
+    ]
+    .into();
     let (s, _) = run(&spec, Span::from_millis(20));
     let f = s.flows();
     let ratio = f[0].received_bytes as f64 / f[1].received_bytes as f64;
@@ -103,7 +104,8 @@ fn a_fifo_goes_on_when_its_head_is_taken_away() {
     spec.flows = vec![
         FlowSpec { size: Some(b(3_000)), ..greedy(0, 1, 1000) },
         FlowSpec { size: Some(b(30_000)), start: at(us(51)), ..greedy(0, 2, 1000) },
-    ];
+    ]
+    .into();
     spec.faults = vec![Fault { cable: 1, down: at(us(1)), up: None }];
     spec.route_changes = vec![RouteChange::everywhere(at(us(200)), routes)];
     let (s, r) = run(&spec, Span::from_millis(50));
@@ -123,7 +125,7 @@ fn nothing_piles_up_behind_a_failed_cable() {
         ..AdapterSpec::default()
     });
     spec.kind_of[1] = 1;
-    spec.flows = vec![greedy(0, 1, 1000)];
+    spec.flows = vec![greedy(0, 1, 1000)].into();
     spec.faults = vec![Fault { cable: 0, down: at(Span::from_millis(1)), up: None }];
     let (s, _) = run(&spec, Span::from_millis(100));
     assert!(s.census().control < 10, "{:?}", s.census());
@@ -135,7 +137,7 @@ fn a_lossy_class_has_its_guaranteed_part() {
     let mut spec = network(graph, switch(ClassBuffer::UNLIMITED, FlowControl::None), lossy());
     spec.switches[0].buffer =
         Buffer::Shared { total: b(1), alpha: (1, 1), classes: vec![ClassBuffer::drop_tail(b(30_000))] };
-    spec.flows = vec![greedy(0, 1, 1000)];
+    spec.flows = vec![greedy(0, 1, 1000)].into();
     let (s, r) = run(&spec, Span::from_millis(1));
     assert!(s.totals().delivered_frames > 0, "{:?}", r.totals);
 }
@@ -145,7 +147,7 @@ fn large_buffers_and_alphas_do_not_overflow() {
     let mut spec = network(topology::single_switch(3, link(100, us(1))).unwrap(), pfc_switch(), lossless());
     let c = ClassBuffer { capacity: b(0), xoff: b(0), xon: b(0), headroom: b(100_000), ..ClassBuffer::UNLIMITED };
     spec.switches[0].buffer = Buffer::Shared { total: b(1 << 34), alpha: (1 << 31, 1), classes: vec![c] };
-    spec.flows = vec![greedy(0, 1, 1000)];
+    spec.flows = vec![greedy(0, 1, 1000)].into();
     run(&spec, us(100));
 }
 
@@ -189,7 +191,7 @@ fn a_stored_frame_is_checked_where_it_is_stored() {
     graph.cables[0].link.bit_error_rate = 1e-4;
     let mut spec = network(graph, pfc_switch(), lossless());
     spec.switches[0].forwarding = Forwarding::CutThrough { header_delay: Span::from_nanos(40) };
-    spec.flows = vec![greedy(0, 1, 1000)];
+    spec.flows = vec![greedy(0, 1, 1000)].into();
     let (mut s, _) = run_with(&spec, Span::from_millis(1), |_| D(9));
     let port = s.probes_mut().next().unwrap().0;
     let node = s.port(port).0.0;
@@ -205,7 +207,7 @@ fn strict_groups_go_by_their_highest_class() {
     spec.switches[0].buffer = Buffer::Static(vec![buffer; 2]);
     spec.switches[0].egress =
         Egress::Groups(vec![EgressGroup::turns(2, Share::Strict), EgressGroup::turns(1, Share::Strict)]);
-    spec.flows = vec![greedy(1, 0, 1000), FlowSpec { class: 1, ..greedy(2, 0, 1000) }];
+    spec.flows = vec![greedy(1, 0, 1000), FlowSpec { class: 1, ..greedy(2, 0, 1000) }].into();
     let (s, _) = run(&spec, Span::from_millis(5));
     assert!(s.flows()[1].received_bytes > s.flows()[0].received_bytes, "{:?}", s.flows());
 }
@@ -239,7 +241,7 @@ fn the_arithmetic_of_a_loss_counts_the_overhead() {
     for overhead in [0, 20, 1000] {
         let mut spec = network(graph.clone(), switch(thin, pfc()), lossless());
         spec.overhead = b(overhead);
-        spec.flows = vec![greedy(1, 0, 1000), greedy(2, 0, 1000)];
+        spec.flows = vec![greedy(1, 0, 1000), greedy(2, 0, 1000)].into();
         let Outcome::LossInLosslessClass(l) = run(&spec, Span::from_millis(1)).1.outcome else { panic!() };
         needed.push(l.needed);
     }
@@ -249,7 +251,7 @@ fn the_arithmetic_of_a_loss_counts_the_overhead() {
 #[test]
 fn an_interrupted_run_knows_how_far_it_got() {
     let mut spec = network(topology::single_switch(2, link(100, us(1))).unwrap(), pfc_switch(), lossless());
-    spec.flows = vec![greedy(0, 1, 64)];
+    spec.flows = vec![greedy(0, 1, 64)].into();
     struct P(std::sync::Arc<AtomicBool>, Time);
     impl fabric::Probe for P {
         fn on_deliver(&mut self, now: Time, _h: u32, _f: &fabric::Frame) {
@@ -284,7 +286,8 @@ fn a_window_survives_lost_frames_and_acknowledgements() {
     spec.flows = vec![greedy(0, 1, 1000).with(|it| {
         it.acknowledge = Some(Acknowledge { size: b(64), class: 0, every: 1, delay: None });
         it.reaction = Reaction::None(NoControl { allowance });
-    })];
+    })]
+    .into();
     spec.faults = vec![Fault { cable: 0, down: at(us(100)), up: Some(at(us(120))) }];
     spec.faults.extend((3..40).map(|n| Fault { cable: 0, down: at(us(53 * n)), up: Some(at(us(53 * n + 20))) }));
     let (s, r) = run(&spec, Span::from_millis(10));

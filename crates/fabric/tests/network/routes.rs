@@ -19,7 +19,7 @@ fn buffer() -> ClassBuffer {
 fn routed(graph: Graph, control: FlowControl, routing: &Routing, flows: Vec<FlowSpec>) -> NetworkSpec {
     let mut spec = network(graph, switch(buffer(), control), lossless());
     spec.routes = routing.compute(&spec.graph, &[]).unwrap();
-    spec.flows = flows;
+    spec.flows = flows.into();
     spread(spec, &[true]).unwrap()
 }
 
@@ -90,7 +90,8 @@ fn a_tree_can_be_asked_for_and_answers_come_back_by_it() {
         let size = Some(Bytes::new(150_000));
         spec.flows = vec![FlowSpec { tree: Some(tree), size, ..greedy(0, 1, 1500) }.with(|it| {
             it.acknowledge = acknowledge;
-        })];
+        })]
+        .into();
         let out = spec.routes.path(&graph, HostId(0), HostId(1), spec.entropy(0)).unwrap()[2].0;
         let back = spec.routes.path(&graph, HostId(1), HostId(0), spec.entropy(0)).unwrap()[2].0;
         assert_eq!(out, back);
@@ -111,7 +112,7 @@ fn a_tree_can_be_asked_for_and_answers_come_back_by_it() {
 fn a_tree_that_is_not_there_is_refused() {
     let graph = topology::leaf_spine(2, 2, 1, Links::same(link(10, Span::from_nanos(500)))).unwrap();
     let mut spec = network(graph, pfc_switch(), lossless());
-    spec.flows = vec![FlowSpec { tree: Some(0), ..greedy(0, 1, 1500) }];
+    spec.flows = vec![FlowSpec { tree: Some(0), ..greedy(0, 1, 1500) }].into();
     let errors = fabric::validate(&spec);
     assert!(
         errors.iter().any(|error| error.to_string().contains("there is no tree 0: the routing does not use trees")),

@@ -91,7 +91,8 @@ fn watch(culprit: &str) -> Watcher {
         })
     };
     spec.flows =
-        vec![paced(3, 2_500, 900), paced(4, 4_500, 1500), paced(5, 2_500, 600), greedy(1, 4, 1500), greedy(2, 5, 1500)];
+        vec![paced(3, 2_500, 900), paced(4, 4_500, 1500), paced(5, 2_500, 600), greedy(1, 4, 1500), greedy(2, 5, 1500)]
+            .into();
     let ends = spec.graph.ports();
     let first = |node: usize| ends[..node].iter().map(Vec::len).sum::<usize>() as u32;
     let host = spec.graph.hosts()[0].0 as usize;

@@ -73,7 +73,7 @@ fn pfc_spares_the_other_class_and_pause_does_not() {
         spec.kind_of[1] = 1;
         spec.adapters[0].egress = Egress::weighted(&[Bytes::new(2_000), Bytes::new(2_000)]);
         // From one host in equal turns: class 0 to the slow receiver, class 1 to a fast one.
-        spec.flows = vec![greedy(0, 1, 1000), FlowSpec { class: 1, ..greedy(0, 2, 1000) }];
+        spec.flows = vec![greedy(0, 1, 1000), FlowSpec { class: 1, ..greedy(0, 2, 1000) }].into();
         let (simulation, report) = run(&spec, Span::from_millis(20));
         assert_eq!(report.outcome, Outcome::Finished);
         simulation.flows()[1].received_bytes as f64 * 8.0 * 1.02 / 0.02 / 1e9
@@ -144,7 +144,7 @@ fn spraying_spreads_one_flow_over_all_paths() {
         let mut spec = network(graph.clone(), pfc_switch(), lossless());
         spec.multipath = multipath;
         spec.flows =
-            vec![FlowSpec { destination: fabric::workload::Destination::Host(HostId(1)), ..greedy(0, 1, 1000) }];
+            vec![FlowSpec { destination: fabric::workload::Destination::Host(HostId(1)), ..greedy(0, 1, 1000) }].into();
         let (simulation, _) = run(&spec, Span::from_millis(5));
         simulation.totals().delivered_bytes as f64 * 8.0 * 1.02 / 0.005 / 1e9
     };

@@ -56,7 +56,7 @@ fn line() -> NetworkSpec {
 fn stamps_say_what_every_output_had_sent_and_what_waited() {
     let mut spec = line();
     let (flow, heard) = told(greedy(0, 2, 1000), TelemetrySpec::default());
-    spec.flows = vec![FlowSpec { size: Some(Bytes::new(5_000)), ..flow }];
+    spec.flows = vec![FlowSpec { size: Some(Bytes::new(5_000)), ..flow }].into();
     let (_, report) = run(&spec, Span::from_millis(1));
     let heard = heard.lock().unwrap();
     assert_eq!((heard.len(), report.totals.delivered_bytes), (5, 5_000));
@@ -78,7 +78,7 @@ fn stamps_say_what_every_output_had_sent_and_what_waited() {
 fn a_busy_output_sends_at_its_rate_and_its_queue_is_seen() {
     let mut spec = line();
     let (flow, heard) = told(greedy(0, 2, 1000), TelemetrySpec::default());
-    spec.flows = vec![flow, greedy(1, 2, 1000)];
+    spec.flows = vec![flow, greedy(1, 2, 1000)].into();
     run(&spec, Span::from_micros(100));
     let heard = heard.lock().unwrap();
     let first: Vec<Stamp> = heard.iter().map(|stamps| stamps[0]).collect();
@@ -95,7 +95,7 @@ fn a_busy_output_sends_at_its_rate_and_its_queue_is_seen() {
 fn room_is_limited_and_others_pay_nothing() {
     let mut spec = line();
     let (flow, heard) = told(greedy(0, 2, 1000), TelemetrySpec { size: Bytes::new(10), hops: 1 });
-    spec.flows = vec![FlowSpec { size: Some(Bytes::new(1_000)), ..flow }];
+    spec.flows = vec![FlowSpec { size: Some(Bytes::new(1_000)), ..flow }].into();
     run(&spec, Span::from_millis(1));
     assert_eq!(heard.lock().unwrap().iter().map(Vec::len).collect::<Vec<_>>(), [1]);
     spec.flows[0].telemetry = None;
@@ -113,7 +113,7 @@ fn telemetry_is_the_same_on_any_cut() {
         spec.multipath = Multipath::Adaptive;
         let (flows, heard): (Vec<_>, Vec<_>) =
             (0..3).map(|host| told(greedy(host, 5 - host / 2, 1000), TelemetrySpec::default())).unzip();
-        spec.flows = flows;
+        spec.flows = flows.into();
         (spec, heard)
     };
     let go = |partition: Partition, shards: usize, threads: usize| {
@@ -141,7 +141,8 @@ fn headers_take_time_and_are_not_delivered() {
         spec.flows = vec![FlowSpec { size, ..greedy(0, 2, 1000) }.with(|it| {
             it.headers = Bytes::new(48);
             it.telemetry = telemetry;
-        })];
+        })]
+        .into();
         let (simulation, report) = run(&spec, Span::from_millis(1));
         assert_eq!((report.totals.delivered_bytes, report.totals.delivered_frames), (5_500, 6));
         assert_eq!(report.totals.control_bytes, 6 * added);
@@ -155,7 +156,8 @@ fn headers_take_time_and_are_not_delivered() {
     let mut spec = line();
     spec.flows = vec![greedy(0, 2, 1000).with(|it| {
         it.headers = Bytes::new(64_500);
-    })];
+    })]
+    .into();
     let wrong = fabric::validate(&spec).iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
     assert!(wrong.contains("at most 65000B in all"), "{wrong}");
 }

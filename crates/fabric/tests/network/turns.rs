@@ -33,7 +33,7 @@ fn starts(spec: &NetworkSpec, until: Span) -> Vec<(Time, u32, Span)> {
 fn one_host(flows: Vec<FlowSpec>) -> NetworkSpec {
     let graph = topology::single_switch(2, link(10, Span::from_nanos(10))).unwrap();
     let mut spec = network(graph, pfc_switch(), lossless());
-    spec.flows = flows;
+    spec.flows = flows.into();
     spec
 }
 
@@ -134,7 +134,8 @@ fn the_flow_that_sent_last_stays_behind_while_another_class_sends() {
             it.reaction = reaction;
         }),
         other,
-    ];
+    ]
+    .into();
     let found = parts(&starts(&spec, Span::from_millis(1)), 3);
     for (found, expected) in found.iter().zip([0.25, 0.25, 0.5]) {
         assert!((found / expected - 1.0).abs() < 0.01, "{found} against {expected}");
@@ -152,7 +153,7 @@ fn a_window_that_opens_has_the_next_turn() {
     });
     let graph = topology::single_switch(3, link(10, Span::from_nanos(10))).unwrap();
     let mut spec = network(graph, pfc_switch(), lossless());
-    spec.flows = vec![greedy(0, 1, 1500), windowed];
+    spec.flows = vec![greedy(0, 1, 1500), windowed].into();
     // A round trip is 2606 ns, 2.14 frame times: every third frame.
     let found = parts(&starts(&spec, Span::from_millis(1)), 2);
     assert!((found[1] * 3.0 - 1.0).abs() < 0.01, "{found:?}");

@@ -265,7 +265,7 @@ fn a_switch_without_cables_is_empty() {
         }
         let mut spec = network(graph, pfc_switch(), lossless());
         // The second host has always something to send, and nobody else has anything.
-        spec.flows = vec![greedy(1, 0, 1000)];
+        spec.flows = vec![greedy(1, 0, 1000)].into();
         let mut s = Simulation::build(&spec, &BuildOptions::default()).unwrap();
         let r = s.run(&RunLimits::until(at(us(300))));
         assert_eq!(r.outcome, Outcome::Finished);

@@ -164,7 +164,7 @@ pub(crate) fn plan(
         overhead: network.overhead,
         smallest_frame: network.smallest_frame,
         frame_time: network.frame_time,
-        flows: traffic.flows,
+        flows: traffic.flows.into(),
         path_numbers: traffic.path_numbers,
         dependencies: traffic.dependencies,
         faults,

@@ -35,7 +35,7 @@ pub fn incast() -> NetworkSpec {
     let mut spec = NetworkSpec::uniform(graph, switch, AdapterSpec::default(), class);
     let hosts: Vec<HostId> = (0..9).map(HostId).collect();
     let template = FlowSpec { size: Some(Bytes::new(600_000)), ..FlowSpec::greedy(HostId(1), HostId(0)) };
-    spec.flows = workload::incast(&hosts, HostId(0), &template, Span::from_micros(100), 1);
+    spec.flows = workload::incast(&hosts, HostId(0), &template, Span::from_micros(100), 1).into();
     spec
 }
 

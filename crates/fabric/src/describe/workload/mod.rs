@@ -6,10 +6,12 @@
 pub mod collective;
 mod dependencies;
 mod generate;
+mod list;
 mod sizes;
 
 pub use dependencies::{Dependencies, Dependency, DependencyError, Milestone};
 pub use generate::{Arrivals, FlowGaps, FlowSize, Locality, all_to_all, incast, permutation, poisson, uniform_frames};
+pub use list::FlowList;
 pub use sizes::{MEASURED_SIZES, MeasuredSizes};
 
 use crate::describe::graph::HostId;

@@ -36,7 +36,7 @@ fn network(lossless: bool) -> NetworkSpec {
     let mut spec = NetworkSpec::uniform(graph, switch, AdapterSpec::default(), class);
     let hosts: Vec<HostId> = (0..8).map(HostId).collect();
     let template = FlowSpec { size: Some(Bytes::new(150_000)), ..FlowSpec::greedy(HostId(1), HostId(0)) };
-    spec.flows = workload::incast(&hosts, HostId(0), &template, Span::from_micros(5), 1);
+    spec.flows = workload::incast(&hosts, HostId(0), &template, Span::from_micros(5), 1).into();
     let mut scattered = workload::uniform_frames(
         &hosts,
         Rate::from_gigabits(1),
