@@ -4,9 +4,10 @@
 //! in the order (time, number); the caller numbers them phase by phase, so the number carries the phase. An alarm is
 //! pending at most once; moving or disarming it unlinks it on the spot, so there are no tombstones to skip.
 //!
-//! The alarms of the present instant are a set of numbers. The wheel has 4096 buckets under a two-level bitmap. What
-//! is left of the bucket that is being emptied lies sorted in `due`; later buckets are unsorted linked lists through
-//! the slots; what lies beyond the horizon waits in a 4-ary heap.
+//! The wheel has 4096 buckets under a two-level bitmap. What is left of the bucket that is being emptied lies sorted in
+//! `due`; later buckets are unsorted linked lists through the slots; what lies beyond the horizon waits in a 4-ary heap.
+//! The alarms of the present instant lie at the end of `due` if they are few, and are a set of numbers if they are many:
+//! a set costs the same for each, however many there are, and a sorted list costs less if there are few.
 //! Where an alarm lies follows from its time alone, so no tag has to be kept true.
 
 use crate::heap::IndexedHeap;
@@ -17,6 +18,8 @@ const WORDS: usize = 64;
 const BUCKETS: usize = WORDS * 64;
 const NIL: u32 = u32::MAX;
 const NEVER: u64 = u64::MAX;
+/// More alarms of one instant than this become a set.
+const FEW: usize = 8;
 
 /// The width of a bucket, chosen when the network is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,19 +63,21 @@ pub struct Alarms {
     occupied: [u64; WORDS],
     summary: u64,
     shift: u32,
-    /// The time of everything in `instant`.
+    /// The present instant: the time of the last alarm fired, and of everything in `instant`.
     now: u64,
+    /// `now` in picoseconds into the current bucket, or [`NEVER`] if it is before that bucket.
+    offset: u64,
     instant: NumberSet,
+    /// The alarms of the present instant are in `instant`, not in `due`.
+    many: bool,
     /// Absolute number of the bucket that lies in `due`.
     current: u64,
-    /// Keys (picoseconds into the bucket << 32 | number), latest first; all later than `now`.
+    /// Keys (picoseconds into the bucket << 32 | number), latest first.
     due: Vec<u64>,
     far: IndexedHeap,
     /// Time of the first entry of `far`, or [`NEVER`].
     far_first: u64,
     fired: u64,
-    /// The time of the last alarm fired.
-    last: u64,
 }
 
 impl Alarms {
@@ -87,13 +92,14 @@ impl Alarms {
             summary: 0,
             shift: wheel.shift,
             now: 0,
+            offset: 0,
             instant: NumberSet::new(count),
+            many: false,
             current: 0,
             due: Vec::with_capacity(64),
             far: IndexedHeap::new(0),
             far_first: NEVER,
             fired: 0,
-            last: 0,
         }
     }
 
@@ -106,7 +112,7 @@ impl Alarms {
     /// The time of the last alarm fired.
     #[must_use]
     pub fn now(&self) -> Time {
-        Time::from_picos(self.last)
+        Time::from_picos(self.now)
     }
 
     /// When an alarm is pending for, if it is.
@@ -145,7 +151,7 @@ impl Alarms {
         let slot = &mut self.slots[number as usize];
         if slot.time == NEVER {
             slot.time = self.now;
-            self.instant.insert(number);
+            self.insert_now(number);
         }
     }
 
@@ -170,20 +176,22 @@ impl Alarms {
         if self.now >= limit.as_picos() {
             return None;
         }
-        let number = match self.instant.pop_first() {
+        let number = match self.instant.pop_near() {
             Some(number) => number,
-            None => self.move_on(limit.as_picos())?,
+            None => match self.due.pop_if(|key| *key >> 32 == self.offset) {
+                Some(key) => key as u32,
+                None => self.move_on(limit.as_picos())?,
+            },
         };
         self.slots[number as usize].time = NEVER;
         self.fired += 1;
-        self.last = self.now;
         Some((Time::from_picos(self.now), number))
     }
 
     /// The time of the first pending alarm.
     #[must_use]
     pub fn next_time(&self) -> Option<Time> {
-        if !self.instant.is_empty() {
+        if self.many && !self.instant.is_empty() {
             return Some(Time::from_picos(self.now));
         }
         if let Some(&key) = self.due.last() {
@@ -218,7 +226,7 @@ impl Alarms {
     #[inline(never)]
     fn insert_near_or_far(&mut self, number: u32, time: u64) {
         if time == self.now {
-            self.instant.insert(number);
+            self.insert_now(number);
         } else if time >> self.shift == self.current {
             let key = self.key(number, time);
             let place = self.due.partition_point(|&other| other > key);
@@ -234,34 +242,77 @@ impl Alarms {
         (self.current << self.shift) + (key >> 32)
     }
 
-    /// Fills the empty instant with the alarms of the next one before `limit`, and takes out the first. One that is
-    /// alone, as most are where links differ or queues vary, never enters the set.
+    /// Adds an alarm of the present instant.
+    #[inline(never)]
+    fn insert_now(&mut self, number: u32) {
+        if !self.many && self.is_crowded() {
+            self.gather();
+        }
+        if self.many {
+            return self.instant.insert(number);
+        }
+        let key = self.offset << 32 | u64::from(number);
+        self.due.push(key);
+        // What is due first moves up, one by one: it is little.
+        let mut place = self.due.len() - 1;
+        while let Some(&before) = self.due.get(place.wrapping_sub(1))
+            && before < key
+        {
+            self.due.swap(place - 1, place);
+            place -= 1;
+        }
+    }
+
+    /// Whether more than a few alarms of the present instant are due.
+    #[inline]
+    fn is_crowded(&self) -> bool {
+        self.due.len() > FEW && self.due[self.due.len() - 1 - FEW] >> 32 == self.offset
+    }
+
+    /// Makes a set of the alarms of the present instant that are due.
+    #[cold]
+    fn gather(&mut self) {
+        self.many = true;
+        while let Some(key) = self.due.pop_if(|key| *key >> 32 == self.offset) {
+            self.instant.insert(key as u32);
+        }
+    }
+
+    #[inline]
+    fn set_now(&mut self, time: u64) {
+        self.now = time;
+        self.offset = time - (self.current << self.shift);
+    }
+
+    /// Removes and returns the first alarm before `limit`: of the rest of the present instant, or of the next one.
     #[inline(never)]
     fn move_on(&mut self, limit: u64) -> Option<u32> {
-        loop {
-            if let Some(&key) = self.due.last() {
-                let time = self.time_of(key);
-                if time >= limit {
-                    return None;
-                }
-                self.now = time;
-                self.due.pop();
-                // Of equal times the least number comes last.
-                while let Some(&other) = self.due.last()
-                    && other >> 32 == key >> 32
-                {
-                    self.due.pop();
-                    self.instant.insert(other as u32);
-                }
-                return Some(key as u32);
+        if self.many {
+            if let Some(number) = self.instant.pop_first() {
+                return Some(number);
             }
+            self.many = false;
+        }
+        if self.due.is_empty() {
             if !self.advance(limit) {
                 return None;
             }
-            if self.due.is_empty() {
+            if self.many {
                 return self.instant.pop_first();
             }
         }
+        let &key = self.due.last()?;
+        let time = self.time_of(key);
+        if time >= limit {
+            return None;
+        }
+        self.set_now(time);
+        if self.is_crowded() {
+            self.gather();
+            return self.instant.pop_first();
+        }
+        self.due.pop();
+        Some(key as u32)
     }
 
     #[inline]
@@ -290,7 +341,7 @@ impl Alarms {
         let Slot { time, next, prev } = self.slots[number as usize];
         self.slots[number as usize].time = NEVER;
         let bucket = time >> self.shift;
-        if time == self.now {
+        if time == self.now && self.many {
             self.instant.remove(number);
         } else if bucket == self.current {
             let key = self.key(number, time);
@@ -344,42 +395,9 @@ impl Alarms {
         Some(self.current + 1 + ahead as u64)
     }
 
-    /// Empties a bucket that has become the current one: into the instant if it is one instant, as it often is, else
-    /// into `due`, unsorted.
-    fn empty(&mut self, place: usize, limit: u64) {
-        let head = self.heads[place];
-        if head == NIL {
-            return;
-        }
-        self.heads[place] = NIL;
-        self.vacate(place);
-        let time = self.slots[head as usize].time;
-        // What comes from beyond the horizon may be of the same bucket, and earlier: then all goes through `due`.
-        let mut alike = time < limit && self.far_first >> self.shift != self.current;
-        let mut number = head;
-        while alike && number != NIL {
-            let slot = &self.slots[number as usize];
-            alike = slot.time == time;
-            number = slot.next;
-        }
-        let mut number = head;
-        if alike && self.slots[head as usize].next != NIL {
-            self.now = time;
-            while number != NIL {
-                self.instant.insert(number);
-                number = self.slots[number as usize].next;
-            }
-            return;
-        }
-        while number != NIL {
-            let slot = self.slots[number as usize];
-            let key = self.key(number, slot.time);
-            self.due.push(key);
-            number = slot.next;
-        }
-    }
-
-    /// Moves on to the next bucket that holds anything and begins before `limit`.
+    /// Moves on to the next bucket that holds anything and begins before `limit`. What it holds is due, or becomes the
+    /// instant if it is many alarms of one time, as it often is where all links are alike.
+    #[inline(never)]
     fn advance(&mut self, limit: u64) -> bool {
         let mut bucket = if self.far_first == NEVER { NEVER } else { self.far_first >> self.shift };
         if let Some(near) = self.next_occupied() {
@@ -388,19 +406,49 @@ impl Alarms {
         if bucket == NEVER || bucket << self.shift >= limit {
             return false;
         }
-        self.current = bucket;
-        self.empty(bucket as usize % BUCKETS, limit);
+        (self.current, self.offset) = (bucket, NEVER);
         while self.far_first != NEVER && (self.far_first >> self.shift) - bucket < BUCKETS as u64 {
             let (time, number) = self.far.pop().expect("far_first is the time of the first entry");
             self.far_first = self.far.peek().map_or(NEVER, |(time, _)| time.as_picos());
-            if time.as_picos() >> self.shift == bucket {
-                let key = self.key(number, time.as_picos());
-                self.due.push(key);
-            } else {
-                self.link(number, time.as_picos() >> self.shift);
-            }
+            self.link(number, time.as_picos() >> self.shift);
+        }
+        let place = bucket as usize % BUCKETS;
+        let head = std::mem::replace(&mut self.heads[place], NIL);
+        self.vacate(place);
+        let time = self.slots[head as usize].time;
+        let (mut number, mut alike) = (head, 0);
+        while alike < FEW && number != NIL && self.slots[number as usize].time == time {
+            number = self.slots[number as usize].next;
+            alike += 1;
+        }
+        if alike == FEW && number != NIL && time < limit && self.make_instant(head, time) {
+            return true;
+        }
+        number = head;
+        while number != NIL {
+            let slot = self.slots[number as usize];
+            let key = self.key(number, slot.time);
+            self.due.push(key);
+            number = slot.next;
         }
         self.due.sort_unstable_by(|a, b| b.cmp(a));
+        true
+    }
+
+    /// Makes the alarms of a list the instant, if all of them have that time. Returns whether they do.
+    fn make_instant(&mut self, head: u32, time: u64) -> bool {
+        let mut number = head;
+        while number != NIL {
+            let slot = self.slots[number as usize];
+            if slot.time != time {
+                while self.instant.pop_first().is_some() {}
+                return false;
+            }
+            self.instant.insert(number);
+            number = slot.next;
+        }
+        self.set_now(time);
+        self.many = true;
         true
     }
 }
@@ -435,18 +483,32 @@ mod tests {
         assert_eq!(alarms.next_time(), Some(Time::from_picos(900)));
     }
 
+    #[test]
+    fn a_bucket_that_begins_before_the_limit_keeps_what_fires_after_it() {
+        let mut alarms = Alarms::new(2, Wheel { shift: 10 });
+        alarms.arm(0, Time::from_picos(5));
+        assert_eq!(alarms.pop_before(Time::from_picos(10)), Some((Time::from_picos(5), 0)));
+        // As far into its bucket as the last one fired was.
+        alarms.arm(1, Time::from_picos(1024 + 5));
+        assert_eq!(alarms.pop_before(Time::from_picos(1024 + 3)), None);
+        assert_eq!(alarms.pop_before(Time::from_picos(1024 + 4)), None);
+        assert_eq!(alarms.pop_before(Time::MAX), Some((Time::from_picos(1024 + 5), 1)));
+    }
+
     proptest! {
-        /// Against an ordered set: arming, moving, disarming, popping, over spans within and far beyond the horizon.
+        /// Against an ordered set: arming, moving, disarming, popping, over spans within and far beyond the horizon, with
+        /// few and with many alarms of one time.
         #[test]
         fn behaves_like_an_ordered_set(
             shift in 0u32..6,
+            grid in prop::sample::select(vec![1u64, 3, 1000]),
             operations in prop::collection::vec((0u8..6, 0u32..40, 0u64..40, 0u32..16), 1..600),
         ) {
             let mut alarms = Alarms::new(40, Wheel { shift });
             let mut model: BTreeSet<(u64, u32)> = BTreeSet::new();
             let mut now = 0;
             for (what, number, delay, scale) in operations {
-                let time = now + (delay << scale);
+                let time = (now + (delay << scale)).next_multiple_of(grid);
                 match what {
                     0..=2 => {
                         model.retain(|&(_, n)| n != number);

@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use units::{Span, Time};
 
 /// How many alarms a shard fires between looks at the interrupt flag and at whether its model is full.
-const ALARMS_BETWEEN_LOOKS: u32 = 1 << 14;
+const ALARMS_BETWEEN_LOOKS: u64 = 1 << 14;
 
 /// What a shard simulates.
 pub trait Model: Send {
@@ -68,14 +68,10 @@ impl<M: Model> Shard<M> {
     /// the others then wait for this shard in the next window, since it has the earliest alarm.
     #[inline(never)] // The loop of all loops needs its registers for itself.
     fn run_before(&mut self, end: Time, interrupt: &AtomicBool) {
-        loop {
-            for _ in 0..ALARMS_BETWEEN_LOOKS {
-                match self.context.alarms.pop_before(end) {
-                    Some((now, alarm)) => self.model.on_alarm(now, alarm, &mut self.context),
-                    None => return,
-                }
-            }
-            if interrupt.load(Ordering::Relaxed) || self.model.is_full() {
+        while let Some((now, alarm)) = self.context.alarms.pop_before(end) {
+            self.model.on_alarm(now, alarm, &mut self.context);
+            let looks = self.context.alarms.fired().is_multiple_of(ALARMS_BETWEEN_LOOKS);
+            if looks && (interrupt.load(Ordering::Relaxed) || self.model.is_full()) {
                 return;
             }
         }

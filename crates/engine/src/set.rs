@@ -43,13 +43,21 @@ impl NumberSet {
     }
 
     /// Removes and returns the least number.
-    #[inline]
     pub(crate) fn pop_first(&mut self) -> Option<u32> {
-        let mut bits = self.fine[self.cursor];
-        if bits == 0 {
-            bits = self.find_first()?;
+        if self.fine[self.cursor] == 0 {
+            self.find_first()?;
         }
+        self.pop_near()
+    }
+
+    /// Removes and returns the least number, if it is in the same word as the one before.
+    #[inline(always)]
+    pub(crate) fn pop_near(&mut self) -> Option<u32> {
         let word = self.cursor;
+        let bits = self.fine[word];
+        if bits == 0 {
+            return None;
+        }
         let rest = bits & (bits - 1);
         self.fine[word] = rest;
         if rest == 0 {
@@ -58,12 +66,15 @@ impl NumberSet {
         Some((word << 6 | bits.trailing_zeros() as usize) as u32)
     }
 
-    /// Moves the cursor to the first word with a bit set, if there is one, and returns that word.
-    fn find_first(&mut self) -> Option<u64> {
-        let top = self.coarse.iter().position(|&word| word != 0)?;
-        let middle = top << 6 | self.coarse[top].trailing_zeros() as usize;
+    /// Moves the cursor to the first word with a bit set, if there is one.
+    fn find_first(&mut self) -> Option<()> {
+        let mut middle = self.cursor >> 6;
+        if self.middle[middle] == 0 {
+            let top = self.coarse.iter().position(|&word| word != 0)?;
+            middle = top << 6 | self.coarse[top].trailing_zeros() as usize;
+        }
         self.cursor = middle << 6 | self.middle[middle].trailing_zeros() as usize;
-        Some(self.fine[self.cursor])
+        Some(())
     }
 
     /// Removes a number that is in the set.
