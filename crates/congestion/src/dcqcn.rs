@@ -362,13 +362,15 @@ impl ReactionPoint for Dcqcn {
         if self.byte_reset == 0 {
             return;
         }
-        let Some(mut limiter) = self.limiter.filter(|limiter| limiter.stage_ends.is_some()) else { return };
-        limiter.left -= len.get() as i64;
-        if limiter.left < 0 {
-            limiter.left += self.byte_reset;
-            limiter.byte_stage += 1;
-            self.increase(&mut limiter);
+        let Some(counting) = self.limiter.as_mut().filter(|limiter| limiter.stage_ends.is_some()) else { return };
+        counting.left -= len.get() as i64;
+        if counting.left >= 0 {
+            return;
         }
+        let mut limiter = *counting;
+        limiter.left += self.byte_reset;
+        limiter.byte_stage += 1;
+        self.increase(&mut limiter);
         self.limiter = Some(limiter);
     }
 
@@ -397,7 +399,7 @@ impl ReactionPoint for Dcqcn {
 
     #[inline]
     fn deadline(&self) -> Option<Time> {
-        let limiter = self.limiter?;
+        let limiter = self.limiter.as_ref()?;
         // A limiter that has recovered completely has nothing to do.
         let stage = limiter.stage_ends.filter(|_| limiter.current < self.link);
         stage.into_iter().chain(limiter.decrease_due).min()
@@ -405,7 +407,7 @@ impl ReactionPoint for Dcqcn {
 
     #[inline]
     fn allowance(&self) -> Allowance {
-        let limited = self.limiter.filter(|limiter| limiter.current < self.link);
+        let limited = self.limiter.as_ref().filter(|limiter| limiter.current < self.link);
         let window = self.window.at(limited.map_or(self.link, |limiter| limiter.current), self.link);
         Allowance { rate: limited.map(|limiter| Rate::from_bits_per_sec(limiter.current as u64)), window }
     }

@@ -134,6 +134,7 @@ impl Flow {
         let mut reaction = spec.reaction.clone();
         // What does not fit was refused before.
         let _ = reaction.attach(adapter);
+        let reliable = Reliable::new(spec, adapter).map(Box::new);
         let unlimited = reaction.allowance() == Allowance::default() && reaction.deadline().is_none();
         Flow {
             number,
@@ -177,7 +178,7 @@ impl Flow {
                 && spec.acknowledge.is_none()
                 && spec.recovery.is_none()
                 && spec.reaction.pulling().is_none(),
-            heeds: reaction.heeds_acknowledgements(),
+            heeds: reaction.heeds_acknowledgements() || reliable.is_some(),
             tag_size: reaction.tag_size().get() as u16,
             added: spec.added().get() as u16,
             reaction,
@@ -185,7 +186,7 @@ impl Flow {
             stream: Stream::new(adapter.seed, u64::from(number), "flow"),
             notices: 0,
             alone: Span::ZERO,
-            reliable: Reliable::new(spec, adapter).map(Box::new),
+            reliable,
             pulled: 0,
             lost: VecDeque::new(),
         }

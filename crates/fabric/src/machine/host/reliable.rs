@@ -213,6 +213,14 @@ impl<P: Probe> Network<P> {
     /// A statement about arrived frames has come back to its flow's source.
     pub(crate) fn replied(&mut self, now: Time, frame: &Frame, ctx: &mut Ctx) {
         let slot = self.slot_of(frame.flow);
+        let flow = &mut self.flows[slot as usize];
+        if !flow.heeds && !frame.is_extended() {
+            flow.acknowledged(frame.seq().wrapping_sub(1));
+            if self.waiting.is_some() {
+                self.note_acknowledged(now, slot, ctx);
+            }
+            return;
+        }
         let near = self.flows[slot as usize].reliable.as_ref().map_or(0, |reliable| reliable.sender.acknowledged());
         let mut reply = self.unpack_reply(frame, near);
         let flow = &mut self.flows[slot as usize];

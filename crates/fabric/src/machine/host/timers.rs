@@ -44,6 +44,7 @@ impl<P: Probe> Network<P> {
         let state = &self.hosts[host as usize];
         let alarm = self.numbers.node_timer + self.ports[state.port as usize].node;
         match state.timers.peek() {
+            Some((at, _)) if ctx.alarms.pending(alarm) == Some(at) => {}
             Some((at, _)) => ctx.alarms.arm(alarm, at),
             None => ctx.alarms.disarm(alarm),
         }
