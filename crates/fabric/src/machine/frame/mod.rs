@@ -18,8 +18,6 @@ pub enum Kind {
     Data,
     /// Tells a sender what arrived.
     Acknowledgement,
-    /// PAUSE or PFC: tells the neighbour to stop or go on.
-    Pause,
     /// Tells a source of congestion.
     Notice,
     /// Asks about its flow's path.
@@ -28,8 +26,6 @@ pub enum Kind {
     Answer,
     /// Tells the near side of a fabric that the far side has a frame of that flow.
     Receipt,
-    /// Tells the neighbour of freed room.
-    Credit,
     /// The header of a data frame whose payload a switch has removed: tells its destination what is missing.
     Trimmed,
     /// Tells the source of a flow with recovery which frames have arrived.
@@ -44,6 +40,10 @@ pub enum Kind {
     Pull,
     /// The header of a data frame on its way back to its source: no queue to its destination had room for it.
     Returned,
+    /// PAUSE or PFC: tells the neighbour to stop or go on. From here on, frames are for the neighbour only.
+    Pause,
+    /// Tells the neighbour of freed room.
+    Credit,
 }
 
 engine::encoded!(enum Kind {
@@ -192,8 +192,9 @@ impl Frame {
     }
 
     /// Whether it speaks to the neighbour only and never waits behind data.
+    #[inline]
     pub(crate) fn is_link_local(&self) -> bool {
-        matches!(self.kind, Kind::Pause | Kind::Credit)
+        self.kind as u8 >= Kind::Pause as u8
     }
 
     /// Whether it carries a congestion mark, or answers a frame that does.

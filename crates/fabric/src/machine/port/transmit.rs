@@ -53,7 +53,9 @@ impl<P: Probe> Network<P> {
         let busy = port.wire.serialise(Bytes::new(u64::from(frame.len)) + self.plan.overhead);
         let end = now + busy;
         // A point that decides by the length of a queue alone is asked about long ones only.
-        if port.flags & (CONGESTION_POINT | STAMPS) != 0 || port.flags & MARKS != 0 && behind >= port.asked_from {
+        if port.flags & (CONGESTION_POINT | STAMPS | MARKS) != 0
+            && (port.flags & (CONGESTION_POINT | STAMPS) != 0 || behind >= port.asked_from)
+        {
             self.show_start(now, p, place, end);
         }
         ctx.alarms.arm_idle(self.numbers.transmit + p, end);
