@@ -201,7 +201,10 @@ pub fn kinds(k: u32, micros: u64) {
     let taken = in_turn(&runs);
     for ((name, _), run) in specs.iter().zip(&taken) {
         let (rate, ratio) = (rate(run), rate(run) / rate(&taken[0]));
-        println!("{name}: {rate:.2} million hops/s, {ratio:.2} of plain, {} hops", run.0.totals.hops);
+        println!(
+            "{name}: {rate:.2} million hops/s, {ratio:.2} of plain, {} hops, fingerprint {:016x}",
+            run.0.totals.hops, run.0.fingerprint
+        );
     }
 }
 
@@ -236,7 +239,7 @@ pub fn incast(senders: u32, micros: u64) {
 pub fn hop(k: u32, micros: u64, kind: usize) {
     let (_, spec) = kinds_of(k).into_iter().nth(kind).expect("a kind of flows");
     let (report, _) = simulate(&spec, micros, Sizing { shards: 1, threads: 1 });
-    println!("{}", report.totals.hops);
+    println!("{} hops, fingerprint {:016x}", report.totals.hops, report.fingerprint);
 }
 
 /// Time and memory to build a fat-tree that stands idle.
