@@ -39,7 +39,7 @@ const WEIGHT: Parameter = Parameter {
     default: ParameterDefault::Value("1", "our choice: the queue as it is, as in data-centre switches"),
     meaning: "Weight of the queue in its moving average, which every arrival updates: average += weight * (queue - \
          average). 1 is the queue itself. While the queue is empty, the average decays as if frames of the largest \
-         size arrived back to back.",
+         size arrived back to back, also if arrivals are dropped meanwhile.",
 };
 
 const SPACING: Parameter = Parameter {
@@ -146,8 +146,9 @@ enum Action {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct QueueAverage {
     average: f64,
-    /// When the last frame left the queue, if it is empty.
-    idle: Option<Time>,
+    /// Up to when the average has decayed, if the queue has been empty since: when the last frame left it, or when one
+    /// arrived later. One that arrived may have been dropped, and the queue is still empty.
+    decayed: Time,
     /// Frames since the last one affected.
     count: u32,
 }
@@ -261,11 +262,12 @@ impl Red {
     fn update(&mut self, frame: &Passage, queue: u32) {
         let (at, port) = (self.at(frame.output, frame.class), &self.ports[usize::from(frame.output)]);
         let lane = &mut self.lanes[at];
-        if let Some(since) = lane.idle.take() {
+        if queue == 0 {
             let bits = f64::from(self.largest_frame[usize::from(frame.class)].max(1)) * 8.0;
-            let idle = frame.now.saturating_since(since).as_picos() as f64 * 1e-12;
+            let idle = frame.now.saturating_since(lane.decayed).as_picos() as f64 * 1e-12;
             let frames = idle * port.rate.as_bits_per_sec() as f64 / bits;
             lane.average *= math::pow(1.0 - self.weight, frames);
+            lane.decayed = frame.now;
         }
         lane.average += self.weight * (f64::from(queue) - lane.average);
     }
@@ -345,7 +347,7 @@ impl CongestionPoint for Red {
         let queue = view.waiting_bytes(frame.output, frame.class);
         if self.averaged() && queue == 0 {
             let at = self.at(frame.output, frame.class);
-            self.lanes[at].idle = Some(frame.now);
+            self.lanes[at].decayed = frame.now;
         }
         self.at_dequeue && self.draw(frame, queue)
     }
@@ -501,6 +503,21 @@ pub(crate) mod tests {
         at.now = Time::ZERO + Span::from_micros(100);
         point.on_enqueue(&at, &Queue(0));
         assert_eq!(marked(&mut point, 100_000, 1000), 0.0);
+    }
+
+    #[test]
+    fn frames_dropped_into_an_empty_queue_do_not_keep_the_average_high() {
+        let set = [("kmin", size(10_000)), ("kmax", size(50_000)), ("weight", Value::Number(0.002))];
+        let mut point = made(&DROP, &set);
+        let mut at = frame(0);
+        (0..2000).for_each(|_| _ = point.on_enqueue(&at, &Queue(100_000)));
+        point.on_start(&at, &Queue(0));
+        // 98.2 kB decay by 0.998 per 200 ns: above 50 kB for 67 us, and below 10 kB after 228 us.
+        let mut dropped = |micros: u64| {
+            at.now = Time::ZERO + Span::from_micros(micros);
+            point.on_enqueue(&at, &Queue(0)) == Verdict::Drop
+        };
+        assert_eq!([1, 33, 66, 229, 300].map(&mut dropped), [true, true, true, false, false]);
     }
 
     #[test]
