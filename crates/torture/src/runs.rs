@@ -194,7 +194,7 @@ fn tables(plan: &Plan, execution: &Execution, out: &Path) -> Result<(), String> 
         };
         equal("drops in switches", count(&["full", "early", "unreachable"]), t.dropped_frames)?;
         equal("trimmed frames", count(&["trimmed"]), t.trimmed_frames)?;
-        equal("losses on cables", count(&["corrupt", "link-down"]), t.lost_frames)?;
+        equal("losses on cables", count(&["corrupt", "link-down", "pause-lost"]), t.lost_frames)?;
         equal("discarded at the source", count(&["at-source"]), t.discarded_frames)?;
     }
     Ok(())

@@ -106,20 +106,24 @@ impl<P: Probe> Network<P> {
             DropCause::Full | DropCause::Early | DropCause::Trimmed | DropCause::Unreachable => {
                 (&mut self.totals.dropped_frames, &mut self.totals.dropped_bytes)
             }
-            DropCause::Corrupt | DropCause::LinkDown => (&mut self.totals.lost_frames, &mut self.totals.lost_bytes),
+            DropCause::Corrupt | DropCause::LinkDown | DropCause::PauseLost => {
+                (&mut self.totals.lost_frames, &mut self.totals.lost_bytes)
+            }
             DropCause::AtSource => (&mut self.totals.discarded_frames, &mut self.totals.discarded_bytes),
         };
         *frames += 1;
         *bytes += u64::from(payload);
     }
 
-    /// There is no room for an arriving frame: in a lossless class that ends the run.
+    /// There is no room for an arriving frame. In a lossless class that ends the run, unless a fault of the link has kept
+    /// XOFF from the sender: then the frame is lost by that fault, like a damaged one.
     #[cold]
     pub(crate) fn overflow(&mut self, now: Time, p: u32, place: u32, rule: Rule, ctx: &mut Ctx) {
         let frame: Frame = self.pool[place];
         let global = self.ports[p as usize].global;
         let first = self.loss.is_none_or(|loss| (now, global) < (loss.at, loss.port));
-        if rule.lossless && first {
+        let faulty = rule.lossless && self.gates[self.lane(p, rule.account)].unheard;
+        if rule.lossless && first && !faulty {
             let lane = self.lanes[self.lane(p, rule.account)];
             self.loss = Some(Loss {
                 at: now,
@@ -138,11 +142,11 @@ impl<P: Probe> Network<P> {
         self.queue_again(now, place, ctx);
         // It never had an output here.
         self.pool[place].output = u16::MAX;
-        self.lose(now, p, place, DropCause::Full);
+        self.lose(now, p, place, if faulty { DropCause::PauseLost } else { DropCause::Full });
     }
 }
 
 /// Whether a source that queues dropped frames again does so for this cause.
 fn queued_again(cause: DropCause) -> bool {
-    matches!(cause, DropCause::Full | DropCause::Early | DropCause::Trimmed)
+    matches!(cause, DropCause::Full | DropCause::PauseLost | DropCause::Early | DropCause::Trimmed)
 }

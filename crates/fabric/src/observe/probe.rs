@@ -17,6 +17,9 @@ pub enum DropCause {
     Corrupt,
     /// The link failed during transmission.
     LinkDown,
+    /// No room in a buffer of a lossless class, because its sender did not receive XOFF: bit errors destroyed the pause, or
+    /// the link failed while the pause was in force.
+    PauseLost,
     /// No route to the destination.
     Unreachable,
     /// Dropped by the source: its backlog is full, or it is off.
@@ -31,6 +34,7 @@ engine::encoded!(enum DropCause {
     4 = LinkDown,
     5 = Unreachable,
     6 = AtSource,
+    7 = PauseLost,
 });
 
 /// What a flow does at its source.

@@ -34,6 +34,7 @@ impl<P: Probe> Network<P> {
         }
         port.flags &= !DOWN;
         let stopped = port.stopped;
+        self.note_unheard(p, stopped);
         for class in 0..self.classes as u8 {
             let rule = *self.rule(p, class);
             match rule.hold {

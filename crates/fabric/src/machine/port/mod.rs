@@ -193,10 +193,13 @@ pub(crate) struct Gate {
     pub(crate) spent: u64,
     /// As a receiver: units granted in total.
     pub(crate) granted: u64,
+    /// As a receiver: a fault has kept an XOFF from the sender since the buffer last was at or below XON.
+    pub(crate) unheard: bool,
 }
 
 impl Gate {
-    pub(crate) const OPEN: Gate = Gate { paused_until: Time::ZERO, refresh: Time::MAX, limit: 0, spent: 0, granted: 0 };
+    pub(crate) const OPEN: Gate =
+        Gate { paused_until: Time::ZERO, refresh: Time::MAX, limit: 0, spent: 0, granted: 0, unheard: false };
 }
 
 /// Something that reaches a port beside its frames, after a delay that is the same for all of them.

@@ -41,7 +41,7 @@ impl<P: Probe> Network<P> {
         let (account, hold) = (rule.account, rule.hold);
         self.ports[p as usize].stopped &= !(1 << account);
         let lane = self.lane(p, account);
-        self.gates[lane].refresh = Time::MAX;
+        (self.gates[lane].refresh, self.gates[lane].unheard) = (Time::MAX, false);
         if self.lanes[lane].calm != u32::MAX {
             (self.lanes[lane].alert, self.lanes[lane].calm) = (rule.xoff.min(rule.capacity), 0);
         }
@@ -63,6 +63,19 @@ impl<P: Probe> Network<P> {
         self.totals.pause_frames += 1;
         self.totals.control_bytes += u64::from(PAUSE_FRAME);
         self.send_control(p, frame, ctx);
+    }
+
+    /// A fault keeps the pauses in force of those classes from the far end of a port. It goes on sending, and what then
+    /// finds no room is lost by that fault.
+    #[cold]
+    pub(crate) fn note_unheard(&mut self, p: u32, held: u8) {
+        for account in 0..self.classes as u8 {
+            let Hold::Pause { classes, .. } = self.rule(p, account).hold else { continue };
+            if self.ports[p as usize].stopped >> account & 1 == 1 && classes & held != 0 {
+                let lane = self.lane(p, account);
+                self.gates[lane].unheard = true;
+            }
+        }
     }
 
     pub(crate) fn send_control(&mut self, p: u32, frame: Frame, ctx: &mut Ctx) {

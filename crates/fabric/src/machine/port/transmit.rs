@@ -1,6 +1,6 @@
 //! Sending: what a port does when its wire is free.
 
-use crate::machine::frame::{CORRUPT, Frame, NIL};
+use crate::machine::frame::{CORRUPT, Content, Frame, NIL};
 use crate::machine::network::{Ctx, Device, Message, Network};
 use crate::machine::port::{
     ARBITRATED, CONGESTION_POINT, CREDITS, CUT_THROUGH, DOWN, IN_TURN, INPUT_QUEUED, KEEPS, MARKS, NOISY, NOTICES,
@@ -288,6 +288,9 @@ impl<P: Probe> Network<P> {
         }
         if port.flags & NOISY != 0 && self.damaged(p, frame_bits(&self.pool[place])) {
             self.pool[place].flags |= CORRUPT;
+            if let Content::Pause(pause) = self.pool[place].content() {
+                self.note_unheard(p, pause.held);
+            }
         }
     }
 

@@ -287,6 +287,7 @@ impl Row for DropRow {
             DropCause::Trimmed => "trimmed",
             DropCause::Corrupt => "corrupt",
             DropCause::LinkDown => "link-down",
+            DropCause::PauseLost => "pause-lost",
             DropCause::Unreachable => "unreachable",
             DropCause::AtSource => "at-source",
         }));

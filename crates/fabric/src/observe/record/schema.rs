@@ -488,7 +488,8 @@ pub const DROPS: Table = Table {
         text(
             "cause",
             "full; early (a congestion point dropped it before the queue was full); trimmed (a congestion point removed \
-             its payload and the header continued); corrupt, link-down, unreachable or at-source",
+             its payload and the header continued); corrupt, link-down, pause-lost (a lossless class was full because its \
+             sender did not receive XOFF), unreachable or at-source",
         ),
         maybe(integer(
             "output",
