@@ -17,6 +17,7 @@ use fabric::topology::{self, Links};
 use fabric::transport::{RECOVERIES, Recovery};
 use fabric::workload::*;
 use fabric::{BuildOptions, Deadlock, Frame, Outcome, Probe, RunLimits, Simulation};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use units::{Bytes, Rate, Span, Stream, Time};
 
@@ -28,15 +29,17 @@ fn b(n: u64) -> Bytes {
 const WATCHED: Span = Span::from_millis(20);
 const AFTER: Span = Span::from_millis(40);
 
-/// Counts frames of data of some flows that start by some outputs.
+/// Counts frames of data of some flows that start by some outputs, and how long every output sends.
 #[derive(Default)]
 struct Starts {
     stuck: Vec<(u32, u8, Vec<u32>)>,
     moved: u64,
+    busy: BTreeMap<u32, u64>,
 }
 
 impl Probe for Starts {
-    fn on_transmit(&mut self, _now: Time, port: u32, frame: &Frame, _waited: Span, _busy: Span) {
+    fn on_transmit(&mut self, _now: Time, port: u32, frame: &Frame, _waited: Span, busy: Span) {
+        *self.busy.entry(port).or_default() += busy.as_picos();
         if frame.kind != fabric::Kind::Data {
             return;
         }
@@ -269,9 +272,13 @@ fn judge(seed: u64) -> Option<(Option<String>, &'static str)> {
     let other = seldom.run(&limits).outcome;
     let same = std::mem::discriminant(&other) == std::mem::discriminant(&report.outcome);
     let before = simulation.totals();
+    simulation.probes_mut().for_each(|probe| probe.busy.clear());
     let on = RunLimits { watchdog: false, ..RunLimits::until(report.now.max(at(WATCHED)) + AFTER) };
     let after = simulation.run(&on).totals;
     let moved = simulation.probes_mut().map(|probe| probe.moved).sum::<u64>();
+    // A link that copies occupy without a gap leaves those in lower classes no turn.
+    let busiest = simulation.probes_mut().filter_map(|probe| probe.busy.values().max().copied()).max();
+    let starved = busiest.is_some_and(|busy| busy >= AFTER.as_picos() / 100 * 97);
     let left = simulation.census().in_switches;
     // Copies that pass through a switch at this instant are not stuck in it.
     let stuck = simulation.census().oldest.is_some_and(|since| since <= report.now.max(at(WATCHED)));
@@ -288,8 +295,10 @@ fn judge(seed: u64) -> Option<(Option<String>, &'static str)> {
         Outcome::Stalled(_) if !still => (wrong("frames arrived after the stall"), "stalled"),
         Outcome::Stalled(_) => (None, "stalled"),
         // Copies that a source sends again and again may move for ever; they bring nothing. When nothing new has arrived for
-        // long, what is left is stuck, and a run that ends then is not finished.
-        Outcome::Finished if stuck && still && later == Outcome::Finished => (wrong("stands still"), "finished"),
+        // long, what is left is stuck, and a run that ends then is not finished; unless it only waits for its turn.
+        Outcome::Finished if stuck && still && !starved && later == Outcome::Finished => {
+            (wrong("stands still"), "finished")
+        }
         Outcome::Finished => (None, "finished"),
         // Random thresholds may be too tight; that is told as what it is.
         Outcome::LossInLosslessClass(_) => (None, "loss"),
@@ -301,7 +310,7 @@ fn judge(seed: u64) -> Option<(Option<String>, &'static str)> {
 fn judge_half(first: u64) {
     let number = |name: &str, default: u64| std::env::var(name).ok().and_then(|s| s.parse().ok()).unwrap_or(default);
     let (from, seeds) = (number("FROM", 0), number("SEEDS", 5000));
-    let mut verdicts = std::collections::BTreeMap::<&str, u64>::new();
+    let mut verdicts = BTreeMap::<&str, u64>::new();
     let mut wrong = Vec::new();
     for seed in (from + first..from + seeds).step_by(2) {
         match judge(seed) {
@@ -334,14 +343,16 @@ fn verdicts_agree_with_what_happens_afterwards_too() {
 }
 
 /// Networks whose verdict was wrong once. Circles of long frames were hidden by short ones that still had credits, or that
-/// could not pass them on their way to the same output; a source whose window was full counted as one that may send, because
-/// copies of another flow had turns in its class; copies brought something in the end, after two timeouts in a row that
-/// brought nothing; and a circle named a flow whose short frame left it.
+/// could not pass them on their way to the same output; copies brought something in the end, after two timeouts in a row that
+/// brought nothing; a circle named a flow whose short frame left it; and frames that waited for
+/// a turn behind copies in a higher class were called stuck, although a gap came after 30 ms in one of two networks.
 #[test]
 fn verdicts_that_were_wrong_once_are_right() {
     let deadlocks = [105_290, 313_906, 2_215].map(|seed| (seed, "deadlock"));
     for (seed, verdict) in
-        [(105_992, "stalled"), (200_365, "finished"), (203_969, "finished")].into_iter().chain(deadlocks)
+        [(105_992, "finished"), (200_365, "finished"), (203_969, "finished"), (7_002_558, "finished")]
+            .into_iter()
+            .chain(deadlocks)
     {
         assert_eq!(judge(seed), Some((None, verdict)), "seed {seed}");
     }

@@ -4,6 +4,9 @@
 //! the end of a run such copies are not taken for movement, if every source that could still send has met timeout after
 //! timeout without a sign, and nothing new has arrived anywhere meanwhile. Frames of lossless classes that have waited in
 //! switches all that time are then a deadlock or a stall, as in a network at rest.
+//!
+//! A frame that waits only for its turn is neither, however long copies in a higher class have left it none: the next gap
+//! between them lets it go.
 
 use super::Stall;
 use super::moves::ALL;
@@ -74,9 +77,14 @@ impl<P: Probe> Part<'_, P> {
         }
         // Copies that were sent at the last timeout may be under way.
         let before = last.min(drained);
-        let own: u64 = self.models.iter().map(|network| network.lossless_waiting(ALL, before)).sum();
-        let frames: u64 = ranks.share(own.to_bytes()).iter().map(|bytes| u64::from_bytes(bytes)).sum();
-        if frames == 0 {
+        self.still.set(true);
+        let starved = self.models.iter().any(|network| self.starves(network, before));
+        self.still.set(false);
+        let frames: u64 = self.models.iter().map(|network| network.lossless_waiting(ALL, before)).sum();
+        let parts = ranks.share((frames, starved).to_bytes());
+        let parts = parts.iter().map(|bytes| <(u64, bool)>::from_bytes(bytes));
+        let (frames, starved) = parts.fold((0, false), |all, part| (all.0 + part.0, all.1 || part.1));
+        if frames == 0 || starved {
             return None;
         }
         let whole = reduce(ranks, self.waits(ALL, before), Waits::add);
@@ -129,16 +137,38 @@ impl<P: Probe> Part<'_, P> {
         let flow = &network.flows[slot as usize];
         let started = position < host.started || position >= host.scheduled;
         let works = |p: &u32| network.ports[*p as usize].flags & DOWN == 0;
-        // Copies in a higher class may leave it no turn. Where they do leave one, something arrives.
-        let next = |p: u32| {
+        let free = |p: u32| {
             let waiting = network.ports[p as usize].waiting;
-            (waiting & !self.held_for_good(network, p, waiting)).checked_ilog2() == Some(u32::from(flow.class))
+            (waiting & !self.held_for_good(network, p, waiting)) >> flow.class & 1 == 1
         };
         let ports = host.port..host.port + u32::from(host.ports);
         // A flow outside of its ring waits for its window or a timer, whoever else of its class has a turn.
-        let ready = flow.in_ring && ports.filter(works).any(next);
+        let ready = flow.in_ring && ports.filter(works).any(free);
         let pending = !started || self.has_timer(host, position);
         ready || pending && self.flow_may_move(network, host, slot, true) != 0
+    }
+
+    /// Whether a frame has waited in a shard since `before` or longer for nothing but its turn.
+    fn starves(&self, network: &Network<P>, before: Time) -> bool {
+        // Classes of which an output has such a frame to send.
+        let mut old = vec![0_u8; network.ports.len()];
+        for (switch, state) in (0..).zip(&network.switches) {
+            network.each_waiting(switch, &mut |frame, reached| {
+                if reached && frame.at <= before {
+                    old[(state.first_port + u32::from(frame.output)) as usize] |= 1 << frame.class;
+                }
+            });
+        }
+        for p in network.hosts.iter().flat_map(|host| host.port..host.port + u32::from(host.ports)) {
+            for class in 0..network.classes as u8 {
+                let mut queue = network.lanes[network.lane(p, class)].queue.iter(&network.pool);
+                old[p as usize] |= u8::from(queue.any(|(_, frame)| frame.at <= before)) << class;
+            }
+        }
+        (0..).zip(&network.ports).any(|(p, port)| {
+            let asked = port.waiting & old[p as usize];
+            port.flags & DOWN == 0 && asked & !self.held_for_good(network, p, asked) != 0
+        })
     }
 
     fn has_timer(&self, host: &Host, position: u32) -> bool {
