@@ -108,6 +108,11 @@ pub trait Sender {
     fn attach(&mut self, _adapter: &Adapter) -> Result<(), Invalid> {
         Ok(())
     }
+    /// Returns how many frames it sends at most beyond the last cumulative acknowledgement, whatever congestion control
+    /// permits; `None` without a limit.
+    fn window(&self) -> Option<u64> {
+        None
+    }
     /// Returns what to send next. `fresh` says whether the flow has a frame that was never sent.
     fn next(&self, fresh: bool) -> Next;
     /// The frame that [`next`](Self::next) chose starts.
@@ -227,6 +232,9 @@ macro_rules! senders {
         impl Sender for Sending {
             fn attach(&mut self, adapter: &Adapter) -> Result<(), Invalid> {
                 match self { $(Sending::$variant(sender) => sender.attach(adapter),)* }
+            }
+            fn window(&self) -> Option<u64> {
+                match self { $(Sending::$variant(sender) => sender.window(),)* }
             }
             #[inline]
             fn next(&self, fresh: bool) -> Next {

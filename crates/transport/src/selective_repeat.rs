@@ -133,6 +133,10 @@ impl Sender for SelectiveRepeatSender {
         Ok(())
     }
 
+    fn window(&self) -> Option<u64> {
+        Some(self.most)
+    }
+
     #[inline]
     fn next(&self, fresh: bool) -> Next {
         if let Some(number) = self.board.next_lost() {

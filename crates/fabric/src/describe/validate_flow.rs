@@ -4,7 +4,8 @@ use crate::describe::error::BuildError;
 use crate::describe::spec::{Multipath, NetworkSpec};
 use crate::describe::validate::LATEST;
 use crate::describe::workload::{Activity, Dependency, Destination, FlowSpec, Gaps, Pattern};
-use congestion::{Demand, Pulling, Reaction, ReactionPoint};
+use congestion::{Adapter, Demand, Pulling, Reaction, ReactionPoint};
+use transport::Sender;
 use units::{Bytes, Rate, Span, Time};
 
 pub(super) fn check_flow(
@@ -186,6 +187,21 @@ fn check_recovery(spec: &NetworkSpec, flow: &FlowSpec, wrong: &mut Vec<String>) 
     }
     if flow.requeue_oracle.is_some() && flow.is_reliable() {
         wrong.push("it has a recovery and an oracle that sends dropped frames again; remove one of the two".into());
+    }
+    // On a path without end, only a window that was given is a limit.
+    let adapter = Adapter { round_trip: LATEST - Time::ZERO, ..Adapter::of(Rate::from_gigabits(1), flow.frame) };
+    let window = flow.sender().and_then(|mut sender| sender.attach(&adapter).ok().and_then(|()| sender.window()));
+    if let (Some(how), Some(window)) = (flow.acknowledge, window)
+        && window < u64::from(how.every)
+        && how.delay.is_none()
+    {
+        wrong.push(format!(
+            "the window of its recovery holds {window} frame{}, but {} are acknowledged together; give it at least {}, or \
+             a delay after which fewer are acknowledged",
+            if window == 1 { "" } else { "s" },
+            how.every,
+            Bytes::new(u64::from(how.every).saturating_mul(flow.frame.get()))
+        ));
     }
 }
 

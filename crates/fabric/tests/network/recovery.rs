@@ -10,7 +10,7 @@ use fabric::spec::*;
 use fabric::topology::{self, Links};
 use fabric::transport::{RECOVERIES, Recovery};
 use fabric::workload::{Acknowledge, FlowSpec, Gaps, Notify, Pattern};
-use fabric::{BuildOptions, Census, FlowSummary, Frame, Outcome, Probe, RunLimits, Totals};
+use fabric::{BuildOptions, Census, DropCause, FlowSummary, Frame, Outcome, Probe, RunLimits, Totals};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -195,6 +195,55 @@ fn a_cable_that_fails_under_lossless_traffic_loses_nothing_in_the_end() {
     spec.flows.iter_mut().for_each(|flow| flow.recovery = None);
     let (simulation, report) = run(&spec, Span::from_millis(100));
     assert!(report.totals.lost_frames > 0 && simulation.flows().iter().any(|flow| flow.completed.is_none()));
+}
+
+/// Counts frames that were lost because a fault kept a pause from their sender.
+#[derive(Default)]
+struct PausesLost(u64);
+
+impl Probe for PausesLost {
+    fn on_drop(&mut self, _now: Time, _port: u32, _frame: &Frame, cause: DropCause) {
+        self.0 += u64::from(cause == DropCause::PauseLost);
+    }
+}
+
+/// Five hosts send to a sixth, one of them with recovery, and the headroom is no more than the formula asks for: a pause that
+/// does not arrive overruns it. Returns how many frames were lost by that.
+fn lost_in_tight_headroom(change: impl FnOnce(&mut NetworkSpec)) -> u64 {
+    let graph = topology::single_switch(6, link(10, Span::from_micros(5))).unwrap();
+    let pause = PauseSpec { quanta: 4000, refresh_before: 3000, ..PauseSpec::default() };
+    let buffer = ClassBuffer::lossless(Bytes::new(33_400), Bytes::new(20_000), Bytes::new(10_000));
+    let mut spec = network(graph, switch(buffer, FlowControl::Pfc(pause)), lossless());
+    spec.flows = (1..5).map(|from| greedy(from, 5, 256)).collect();
+    spec.flows.push(reliable(0, 5, 300_000, go_back_n(Span::from_micros(500))));
+    spec.flows[4].frame = Bytes::new(256);
+    change(&mut spec);
+    let (mut simulation, report) = run_with(&spec, Span::from_millis(60), |_| PausesLost::default());
+    assert_eq!(report.outcome, Outcome::Finished);
+    assert!(simulation.flows()[4].acknowledged.is_some(), "{:?}", report.totals);
+    conserved(&report.totals, &simulation.census());
+    assert_eq!(report.totals.dropped_frames, 0, "they are lost by a fault");
+    simulation.probes_mut().map(|probe| probe.0).sum()
+}
+
+#[test]
+fn a_lost_pause_ends_no_run() {
+    assert_eq!(lost_in_tight_headroom(|_| {}), 0);
+    // One frame of 64 B in fifty and one of 256 B in twelve are damaged on the cable of host 0.
+    assert!(lost_in_tight_headroom(|spec| spec.graph.cables[0].link.bit_error_rate = 4e-5) > 0);
+}
+
+#[test]
+fn a_link_that_fails_while_it_is_paused_ends_no_run() {
+    // Each time it works again, the sender begins before it hears that the buffer is still full.
+    let lost = (100..400).step_by(20).map(|micros| {
+        let fault = |micros: u64| {
+            let (down, up) = (at(Span::from_micros(micros)), Some(at(Span::from_micros(micros + 1))));
+            Fault { cable: 0, down, up }
+        };
+        lost_in_tight_headroom(|spec| spec.faults = (0..4).map(|time| fault(micros + 12 * time)).collect())
+    });
+    assert!(lost.sum::<u64>() > 0);
 }
 
 #[test]

@@ -185,6 +185,11 @@ fn wrong_flows_and_faults_are_refused_with_the_reason() {
         (s.flows[0].recovery, s.flows[0].acknowledge) = (recovery(), Some(acknowledge(1)));
         s.flows[0].requeue_oracle = Some(Span::from_micros(1));
     });
+    refused("the window of its recovery holds 2 frames, but 3 are acknowledged together; give it at least 3KB", |s| {
+        let window = congestion::parameter::Value::Size(Bytes::new(2900));
+        s.flows[0].recovery = crate::recovery::recovery("selective-repeat", &[("window", window)]);
+        s.flows[0].acknowledge = Some(acknowledge(3));
+    });
     refused("a window in a lossy class closes permanently", |s| {
         s.classes[0].lossless = false;
         s.flows[0].acknowledge = Some(acknowledge(1));

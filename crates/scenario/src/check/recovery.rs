@@ -4,7 +4,7 @@ use super::{Findings, Severity, Walker};
 use crate::plan::Plan;
 use congestion::{Adapter, Reaction, ReactionPoint};
 use fabric::Trips;
-use fabric::transport::{Arrival, Receiver, Sender};
+use fabric::transport::{Arrival, Receiver, Reply, Sender, Sending};
 use fabric::workload::{Destination, FlowSpec};
 use std::collections::BTreeSet;
 use units::{Span, Time};
@@ -39,7 +39,11 @@ pub(super) fn check(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
                 remedy,
             );
         }
-        if let Some((timeout, round_trip)) = hasty(plan, (walker, &trips), number, flow) {
+        let Some((sender, round_trip)) = unloaded(plan, (walker, &trips), number, flow) else { continue };
+        small_window(flow, &sender, &subject, findings);
+        let first = timeout_at(sender.clone(), Time::ZERO, 0);
+        late_acknowledgements(flow, (first, sender), round_trip, &subject, findings);
+        if let Some(timeout) = first.filter(|&timeout| timeout <= round_trip) {
             findings.add(
                 Severity::Warning,
                 &*subject,
@@ -71,6 +75,61 @@ fn waits_for_acknowledgements(flow: &FlowSpec, subject: &str, findings: &mut Fin
     );
 }
 
+/// Reports flows whose recovery sends fewer frames than are acknowledged together: as many as the path holds.
+fn small_window(flow: &FlowSpec, sender: &Sending, subject: &str, findings: &mut Findings) {
+    let Some(how) = flow.acknowledge.filter(|how| how.delay.is_none()) else { return };
+    let Some(window) = sender.window().filter(|&window| window < u64::from(how.every)) else { return };
+    let frames = if window == 1 { "frame" } else { "frames" };
+    findings.add(
+        Severity::Warning,
+        subject,
+        format!(
+            "{} frames are acknowledged together, but its recovery sends at most {window} {frames}, the \
+             bandwidth-delay product of its path: the flow stands still until its retransmission timer expires, again \
+             and again",
+            how.every
+        ),
+        "add a delay to its acknowledgements, such as acknowledge.delay = \"20us\", acknowledge fewer together, or give \
+         the recovery a larger window",
+    );
+}
+
+/// Reports flows whose acknowledgements may wait longer than their retransmission timer.
+fn late_acknowledgements(
+    flow: &FlowSpec,
+    (first, mut sender): (Option<Span>, Sending),
+    round_trip: Span,
+    subject: &str,
+    findings: &mut Findings,
+) {
+    let Some(delay) = flow.acknowledge.filter(|how| how.every > 1).and_then(|how| how.delay) else { return };
+    // A timer may be shorter when it has measured a round trip.
+    sender.on_sent(Time::ZERO, 0);
+    let at = Time::ZERO.saturating_add(round_trip);
+    sender.on_reply(at, &Reply { cumulative: 1, stamp: Time::ZERO, ..Reply::default() });
+    let second = timeout_at(sender, at, 1);
+    let Some(timeout) = first.into_iter().chain(second).min() else { return };
+    let latest = at.saturating_add(delay).saturating_since(Time::ZERO);
+    if timeout > latest || timeout <= round_trip {
+        return;
+    }
+    findings.add(
+        Severity::Warning,
+        subject,
+        format!(
+            "an acknowledgement may wait {delay} for further frames and takes {round_trip} more, but the retransmission \
+             timer expires after {timeout}: frames that have arrived are retransmitted"
+        ),
+        format!("raise the timeout above {latest}, or shorten acknowledge.delay"),
+    );
+}
+
+/// Returns the timeout of a sender that sends that frame at that time.
+fn timeout_at(mut sender: Sending, now: Time, number: u64) -> Option<Span> {
+    sender.on_sent(now, number);
+    Some(sender.deadline()?.saturating_since(now))
+}
+
 /// Reports finite flows that never complete if they lose a frame.
 fn unprotected(plan: &Plan, flow: &FlowSpec, subject: &str, findings: &mut Findings) {
     if flow.size.is_none() || flow.requeue_oracle.is_some() {
@@ -97,13 +156,13 @@ fn rejects_early_frames(flow: &FlowSpec) -> bool {
     flow.receiver().is_some_and(|mut receiver| receiver.on_arrival(Time::ZERO, 1).0 == Arrival::Discarded)
 }
 
-/// Returns the first timeout of a flow and the round trip on the path without other traffic, if the former is shorter.
-fn hasty(
+/// Returns the sender of a flow and the round trip on its path without other traffic.
+fn unloaded(
     plan: &Plan,
     (walker, trips): (&Walker<'_>, &Trips<'_>),
     number: usize,
     flow: &FlowSpec,
-) -> Option<(Span, Span)> {
+) -> Option<(Sending, Span)> {
     let Destination::Host(to) = flow.destination else { return None };
     let path = walker.path_of(plan, number, flow, to).ok()?;
     let mut round_trip = Span::ZERO;
@@ -116,7 +175,5 @@ fn hasty(
     let adapter = Adapter { overhead: plan.spec.overhead, round_trip, ..Adapter::of(link?, flow.frame) };
     let mut sender = flow.sender()?;
     sender.attach(&adapter).ok()?;
-    sender.on_sent(Time::ZERO, 0);
-    let timeout = sender.deadline()?.saturating_since(Time::ZERO);
-    (timeout <= round_trip).then_some((timeout, round_trip))
+    Some((sender, round_trip))
 }
