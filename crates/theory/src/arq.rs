@@ -46,6 +46,22 @@ pub fn go_back_n(loss: f64, wasted: f64) -> Result<f64, Error> {
     Ok((1.0 - loss) / (1.0 - loss + wasted * loss))
 }
 
+/// Returns the efficiency of go-back-N with a window that closes before the first reply arrives: each loss costs the frames
+/// of a whole window, `window (1 - loss) / ((1 + round_trip) (1 - loss + window loss))`, Stallings' second case. With a
+/// window of `1 + round_trip` or more it does not close, and the loss costs a round trip: [`go_back_n`].
+///
+/// # Errors
+/// Fails if the loss rate is not in [0, 1), or the window or the time is negative.
+pub fn go_back_n_in_window(loss: f64, window: f64, round_trip: f64) -> Result<f64, Error> {
+    probability(loss)?;
+    time("window", window)?;
+    time("round_trip", round_trip)?;
+    if window >= 1.0 + round_trip {
+        return go_back_n(loss, 1.0 + round_trip);
+    }
+    Ok(window * (1.0 - loss) / ((1.0 + round_trip) * (1.0 - loss + window * loss)))
+}
+
 /// Returns how many frames a loss costs in go-back-N if the receiver sends a NAK when a later frame arrives and repeats it
 /// after a round trip: the lost one, those up to the first later one that arrives, and those of the round trip:
 /// `1 + 1 / (1 - loss) + round_trip`. The round trip is a whole number of frames.
@@ -98,6 +114,14 @@ mod tests {
         assert!(close(stop_and_wait(loss, 2.0 * a, all).unwrap(), (1.0 - loss) / all));
         assert!(close(go_back_n(loss, all).unwrap(), (1.0 - loss) / (1.0 + 2.0 * a * loss)));
         assert!(close(selective_repeat(loss, 7.0, 2.0 * a).unwrap(), 1.0 - loss));
+        // With W < 2a + 1: go-back-N W (1 - P) / ((2a + 1) (1 - P + WP)), selective repeat W (1 - P) / (2a + 1).
+        let window = 4.0;
+        let expected = window * (1.0 - loss) / (all * (1.0 - loss + window * loss));
+        assert!(close(go_back_n_in_window(loss, window, 2.0 * a).unwrap(), expected));
+        assert!(close(selective_repeat(loss, window, 2.0 * a).unwrap(), window * (1.0 - loss) / all));
+        // The two cases meet where the window just does not close.
+        let [below, at] = [all - 1e-9, all].map(|window| go_back_n_in_window(loss, window, 2.0 * a).unwrap());
+        assert!((below - at).abs() < 1e-8 && close(at, go_back_n(loss, all).unwrap()));
     }
 
     #[test]
@@ -106,6 +130,7 @@ mod tests {
             let expected = 1.0 - loss;
             assert!(close(stop_and_wait(loss, 0.0, 1.0).unwrap(), expected));
             assert!(close(go_back_n(loss, 1.0).unwrap(), expected));
+            assert!(close(go_back_n_in_window(loss, 1.0, 0.0).unwrap(), expected));
             assert!(close(selective_repeat(loss, 1.0, 0.0).unwrap(), expected));
         }
     }
@@ -115,6 +140,6 @@ mod tests {
         assert!(stop_and_wait(1.0, 1.0, 1.0).is_err() && stop_and_wait(-0.1, 1.0, 1.0).is_err());
         assert!(stop_and_wait(f64::NAN, 1.0, 1.0).is_err() && stop_and_wait(0.1, -1.0, 1.0).is_err());
         assert!(go_back_n(0.1, f64::INFINITY).is_err() && wasted_by_gap(2.0, 1.0).is_err());
-        assert!(selective_repeat(0.1, -1.0, 1.0).is_err());
+        assert!(selective_repeat(0.1, -1.0, 1.0).is_err() && go_back_n_in_window(0.1, -1.0, 1.0).is_err());
     }
 }

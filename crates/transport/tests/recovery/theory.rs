@@ -3,10 +3,11 @@
 //! Losses are independent and replies are not lost, unless a test says otherwise.
 
 use crate::harness::{Channel, Fixed, Outcome, Setup, Window, run};
-use ::theory::arq::{go_back_n, selective_repeat, stop_and_wait, wasted_by_gap};
+use ::theory::arq::{go_back_n, go_back_n_in_window, selective_repeat, stop_and_wait, wasted_by_gap};
 use ::theory::tcp::{self, Path};
+use tailback_transport::congestion::Adapter;
 use tailback_transport::congestion::parameter::{Value, Values};
-use tailback_transport::units::{Span, Time};
+use tailback_transport::units::{Bytes, Rate, Span, Time};
 use tailback_transport::{Acknowledger, LossSignal, Progress, RECOVERIES, Recovery, Sender, Sending};
 
 const FRAME: Span = Span::from_nanos(100);
@@ -112,6 +113,47 @@ fn a_small_window_divides_the_round_trip_exactly() {
             let expected = selective_repeat(0.0, window as f64, 20.0).unwrap();
             assert_near(name, efficiency(&outcome), expected, 0.02);
         }
+    }
+}
+
+/// Windows that close, and losses: half a round trip of 20 frame times each way, so that a window of 21 never closes.
+const WINDOWS_AND_LOSSES: [(u64, f64); 7] =
+    [(2, 0.01), (3, 0.05), (7, 0.001), (7, 0.01), (7, 0.05), (14, 0.01), (18, 0.02)];
+
+#[test]
+fn go_back_n_wastes_a_window_per_loss() {
+    for (window, loss) in WINDOWS_AND_LOSSES {
+        // Where no frame follows a loss that could report it, the timer does.
+        let [again, timeout] = [22, 42].map(|frames| Value::Time(Span::from_picos(frames * FRAME.as_picos())));
+        let back = recovery("go-back-n", &[("nak_interval", again), ("timeout", timeout)]);
+        let outcome = run(&mut setup(back, 20, loss, Fixed(window), 100_000));
+        let expected = go_back_n_in_window(loss, window as f64, 20.0).unwrap();
+        // The receiver notices one frame later than the textbook's, and after the last frame of a window a round trip later.
+        assert_near(&format!("go-back-N, {loss}, window {window}"), efficiency(&outcome), expected, 0.06);
+    }
+}
+
+#[test]
+fn selective_repeat_in_a_window_wastes_only_what_is_lost() {
+    let timeout = Value::Time(Span::from_picos(42 * FRAME.as_picos()));
+    for (window, loss) in WINDOWS_AND_LOSSES {
+        let expected = selective_repeat(loss, window as f64, 20.0).unwrap();
+        let changes = [("timeout_low", timeout.clone()), ("timeout_high", timeout.clone())];
+        let outcome = run(&mut setup(recovery("selective-repeat", &changes), 20, loss, Fixed(window), 100_000));
+        assert_near(&format!("selective repeat, {loss}, window {window}"), efficiency(&outcome), expected, 0.06);
+        // A window that counts from the first missing frame stands still while that is repaired: it wastes more, and less
+        // than go-back-N.
+        let size = Value::Size(Bytes::new(1000 * window));
+        let mut counted = recovery("selective-repeat", &[changes.as_slice(), &[("window", size)]].concat());
+        let adapter = Adapter::of(Rate::from_gigabits(100), Bytes::new(1000));
+        counted.sender.as_mut().expect("it retransmits").attach(&adapter).expect("it fits");
+        let outcome = run(&mut setup(counted, 20, loss, Fixed(u64::MAX), 100_000));
+        let (least, most) = (go_back_n_in_window(loss, window as f64, 20.0).unwrap(), 1.01 * expected);
+        let measured = efficiency(&outcome);
+        assert!(
+            (0.94 * least..most).contains(&measured),
+            "window {window}, {loss}: {measured}, from {least} to {most}"
+        );
     }
 }
 
