@@ -34,7 +34,9 @@ pub use paper::{
     Count, CountPart, Counts, MatrixDocument, MatrixRow, MissingPart, Paper, PaperSummary, SentenceRecord,
 };
 pub use plan::{PlanEntry, PlanRecord};
-pub use run::{CollectiveRecord, PercentilesRecord, RunRecord, SizeBinRecord, ThroughputRecord, WorkloadRecord};
+pub use run::{
+    CollectiveRecord, PercentilesRecord, RecoveryRecord, RunRecord, SizeBinRecord, ThroughputRecord, WorkloadRecord,
+};
 pub use stability::{
     Both, ConditionRecord, Contour, CycleRecord, Equilibrium, MapAxisRecord, PacketsBesideFluid, QueueBehaviour,
     QueueSwing, RateBehaviour, RateSwing, SampledLoops, SharesRecord, Stability, StabilityLoop, StabilityMap,

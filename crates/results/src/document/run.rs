@@ -33,6 +33,9 @@ pub struct RunRecord {
     pub lost_frames: u64,
     /// Number of PAUSE and PFC frames.
     pub pause_frames: u64,
+    /// What loss recovery did.
+    #[serde(default)]
+    pub recovery: RecoveryRecord,
     /// The workloads.
     pub workloads: Vec<WorkloadRecord>,
     /// The workloads that are collective operations.
@@ -98,6 +101,12 @@ pub struct WorkloadRecord {
     pub never_complete: usize,
     /// Number of flows that never started, because they wait for others.
     pub waiting: usize,
+    /// Mean goodput of the flows in bits per second: each byte counted once.
+    #[serde(default)]
+    pub goodput_bits_per_second: Option<f64>,
+    /// What the loss recovery of its flows did.
+    #[serde(default)]
+    pub recovery: RecoveryRecord,
     /// Mean completion time in seconds.
     pub mean_completion_seconds: Option<f64>,
     /// Mean time in seconds until the source of a flow knew that it was complete, for flows with recovery.
@@ -109,6 +118,23 @@ pub struct WorkloadRecord {
     /// Slowdowns of the completed flows.
     #[serde(default)]
     pub slowdown: Option<PercentilesRecord>,
+}
+
+/// Counters of loss recovery; all are zero without one, except frames out of order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecoveryRecord {
+    /// Frames retransmitted, each time.
+    pub retransmitted_frames: u64,
+    /// Retransmission timers that expired.
+    pub timeouts: u64,
+    /// Negative acknowledgements.
+    pub naks: u64,
+    /// Frames that arrived again and were discarded.
+    pub duplicate_frames: u64,
+    /// Frames that arrived before a missing one and were discarded.
+    pub rejected_frames: u64,
+    /// Frames that arrived before an earlier one.
+    pub out_of_order_frames: u64,
 }
 
 /// Completed flows of similar size.

@@ -4,12 +4,13 @@ use super::verdict::Judgement;
 use crate::measure::collectives::CollectiveSummary;
 use crate::measure::measures::WorkloadSummary;
 use crate::measure::percentiles::{Percentiles, SizeBin, slowdown_by_size};
+use crate::measure::recovery::RecoveryCounts;
 use crate::measure::statistics::Summary;
 use crate::run::execute::Execution;
 use results::OutcomeRecord;
 use results::document::{
-    self, CollectiveRecord, PercentilesRecord, RunRecord, SizeBinRecord, Spread, SpreadWithInterval, ThroughputRecord,
-    WorkloadRecord,
+    self, CollectiveRecord, PercentilesRecord, RecoveryRecord, RunRecord, SizeBinRecord, Spread, SpreadWithInterval,
+    ThroughputRecord, WorkloadRecord,
 };
 use scenario::{Comparison, Expectation, Expected, Plan};
 use std::collections::BTreeMap;
@@ -69,6 +70,17 @@ fn size_bin(SizeBin { sizes: (least_bytes, most_bytes), flows, slowdown }: SizeB
     SizeBinRecord { least_bytes, most_bytes, flows, slowdown: percentiles(slowdown) }
 }
 
+fn recovery(counts: RecoveryCounts) -> RecoveryRecord {
+    RecoveryRecord {
+        retransmitted_frames: counts.retransmitted,
+        timeouts: counts.timeouts,
+        naks: counts.naks,
+        duplicate_frames: counts.duplicates,
+        rejected_frames: counts.rejected,
+        out_of_order_frames: counts.out_of_order,
+    }
+}
+
 /// Returns the summary of a run.
 #[must_use]
 pub fn run_record(plan: &Plan, execution: &Execution, judgements: &[Judgement]) -> RunRecord {
@@ -83,6 +95,8 @@ pub fn run_record(plan: &Plan, execution: &Execution, judgements: &[Judgement]) 
         finite: line.completed.1,
         never_complete: line.never,
         waiting: line.waiting,
+        goodput_bits_per_second: line.goodput,
+        recovery: recovery(line.recovery),
         mean_completion_seconds: line.completion.map(|times| times.mean),
         mean_source_completion_seconds: line.source_completion.map(|times| times.mean),
         completion_seconds: line.completion.map(percentiles),
@@ -121,6 +135,7 @@ pub fn run_record(plan: &Plan, execution: &Execution, judgements: &[Judgement]) 
         dropped_frames: report.totals.dropped_frames,
         lost_frames: report.totals.lost_frames,
         pause_frames: report.totals.pause_frames,
+        recovery: recovery(RecoveryCounts::from(&report.totals)),
         workloads: execution.measures.workloads(plan).into_iter().map(workload).collect(),
         collectives: execution.measures.collective_summaries(plan).into_iter().map(collective).collect(),
         slowdown_by_size: slowdown_by_size(plan, &execution.measures).into_iter().map(size_bin).collect(),

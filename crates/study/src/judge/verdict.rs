@@ -202,6 +202,7 @@ mod tests {
             source_completion: vec![None],
             slowdown: vec![None],
             never_completes: vec![false],
+            recovery: vec![Default::default()],
             unstarted: crate::measure::waiting::Unstarted::default(),
             collectives: Vec::new(),
             values: vec![Some(rate * 1e9)],

@@ -3,11 +3,13 @@
 use super::causes::{Cause, FlowCauses, Marking, Root};
 use super::collectives::{CollectiveRound, rounds};
 use super::percentiles::Percentiles;
+use super::recovery::RecoveryCounts;
 use super::waiting::Unstarted;
 use super::watch::{Slot, Watch};
 use fabric::{FlowSummary, Outcome, RunSummary, Totals};
 use scenario::{Expectation, FairPhase, Metric, Plan, Statistic, Window, flow_paths};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Add;
 use theory::fairness::{distance, jain_index, jain_index_against};
 use units::{Span, Time};
 
@@ -32,6 +34,8 @@ pub struct Measures {
     pub slowdown: Vec<Option<f64>>,
     /// Whether each flow is finite and can never complete, because a lost frame is not retransmitted.
     pub never_completes: Vec<bool>,
+    /// By flow: what its loss recovery did in the whole run.
+    pub recovery: Vec<RecoveryCounts>,
     /// Flows that waited for others until the end.
     pub unstarted: Unstarted,
     /// Iterations of collective operations.
@@ -64,6 +68,8 @@ pub struct WorkloadSummary {
     pub never: usize,
     /// Number of flows that never started, because they wait for others.
     pub waiting: usize,
+    /// What the loss recovery of the flows did.
+    pub recovery: RecoveryCounts,
     /// Completion times in seconds.
     pub completion: Option<Percentiles>,
     /// Times in seconds until the source of a flow with recovery knew that it was complete.
@@ -477,6 +483,7 @@ impl Measures {
             completion: flows.clone().map(|flow| completion(plan, end, flow)).collect(),
             source_completion: flows.clone().map(|flow| source_completion(plan, end, flow)).collect(),
             slowdown: flows.clone().map(|flow| slowdown(plan, end, flow)).collect(),
+            recovery: flows.clone().map(|flow| RecoveryCounts::from(&end.flow(flow))).collect(),
             never_completes: flows
                 .map(|flow| {
                     let report = end.flow(flow);
@@ -522,6 +529,7 @@ impl Measures {
                 fairness: jain_index(&rates),
                 completed: (times.len(), finite),
                 never: flows.iter().filter(|&&flow| self.never_completes[flow]).count(),
+                recovery: flows.iter().map(|&flow| self.recovery[flow]).fold(RecoveryCounts::default(), Add::add),
                 waiting: flows
                     .iter()
                     .filter(|&&flow| self.unstarted.flows.binary_search(&(flow as u32)).is_ok())

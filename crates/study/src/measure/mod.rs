@@ -7,6 +7,7 @@ pub(crate) mod causes;
 pub(crate) mod collectives;
 pub(crate) mod measures;
 pub(crate) mod percentiles;
+pub(crate) mod recovery;
 pub(crate) mod shares;
 pub(crate) mod statistics;
 #[cfg(test)]
@@ -17,6 +18,7 @@ pub(crate) mod watch;
 pub use collectives::{CollectiveRound, CollectiveSummary};
 pub use measures::{Measures, WorkloadSummary, measured, outcome_word};
 pub use percentiles::{Percentiles, SizeBin, slowdown_by_size};
+pub use recovery::RecoveryCounts;
 pub use statistics::{Bounds, Interval, Summary, quantile, summarise, summarise_within};
 pub use waiting::Unstarted;
 pub use watch::Extremes;
