@@ -35,6 +35,7 @@ fn the_summary_as_json_has_all_of_it() {
         "outcome_text",
         "packet_hops",
         "pause_frames",
+        "recovery",
         "results",
         "seed",
         "simulated_seconds",
@@ -52,6 +53,23 @@ fn the_summary_as_json_has_all_of_it() {
     assert_eq!(summary["expectations"][1]["comparison"], "=");
     let rate = summary["workloads"][1]["throughput_bits_per_second"]["mean"].as_f64().expect("a rate");
     assert!((1e9..6e9).contains(&rate), "{rate}");
+}
+
+#[test]
+fn the_summary_as_json_has_the_counters_of_recovery() {
+    let scratch = Scratch::new("recovery");
+    scratch.scenario("failing-cable.toml");
+    let summary = scratch.run(&["run", "failing-cable.toml", "--json", "--no-record"]).ends(0).json();
+    let (whole, workload) = (&summary["recovery"], &summary["workloads"][0]);
+    assert_eq!(whole, &workload["recovery"], "there is one workload");
+    let count = |name: &str| whole[name].as_u64().unwrap();
+    // Every frame that was sent again replaces one that was lost or rejected, or arrives twice.
+    let gone = summary["lost_frames"].as_u64().unwrap() + count("rejected_frames") + count("duplicate_frames");
+    assert_eq!(count("retransmitted_frames"), gone);
+    assert!(count("rejected_frames") > 0 && count("naks") + count("timeouts") > 0, "{whole}");
+    assert_eq!(count("out_of_order_frames"), count("rejected_frames"));
+    let goodput = workload["goodput_bits_per_second"].as_f64().unwrap();
+    assert!(goodput < workload["throughput_bits_per_second"]["mean"].as_f64().unwrap());
 }
 
 #[test]
