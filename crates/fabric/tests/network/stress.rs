@@ -319,7 +319,8 @@ fn stress(signals: bool, base: u64) {
             let mut bad = vec![];
             let (mut s, a) = go(&spec, Partition::One, 1, None, 1);
             for (p, n, sh, t) in [
-                (Partition::PerNode, 1, None, 1),
+                // Many shards, on one thread or on two.
+                (Partition::PerNode, 1, None, 1 + (seed % 2) as usize),
                 (Partition::Random { seed }, 3, Some(seed), 2),
                 (Partition::One, 1, Some(seed + 1), 1),
             ] {

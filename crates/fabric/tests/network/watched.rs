@@ -240,7 +240,8 @@ fn wrong(seed: u64, spec: &NetworkSpec, did: &mut [u64; 5]) -> Vec<String> {
         [totals.marked_frames, totals.notices, totals.receipts, totals.requeued_frames, totals.delivered_frames];
     did.iter_mut().zip(happened).for_each(|(sum, count)| *sum += count);
     for (partition, shards, shuffle, threads) in [
-        (Partition::PerNode, 1, None, 1),
+        // Many shards, on one thread or on two.
+        (Partition::PerNode, 1, None, 1 + (seed % 2) as usize),
         (Partition::Random { seed }, 3, Some(seed), 2),
         (Partition::One, 1, Some(seed + 1), 1),
         (Partition::One, 1, Some(seed + 2), 1),

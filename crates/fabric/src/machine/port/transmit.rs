@@ -1,6 +1,6 @@
 //! Sending: what a port does when its wire is free.
 
-use crate::machine::frame::{CORRUPT, Content, Frame, NIL};
+use crate::machine::frame::{CORRUPT, Content, Frame, Kind, NIL};
 use crate::machine::network::{Ctx, Device, Message, Network};
 use crate::machine::port::{
     ARBITRATED, CONGESTION_POINT, CREDITS, CUT_THROUGH, DOWN, IN_TURN, INPUT_QUEUED, KEEPS, MARKS, NOISY, NOTICES,
@@ -52,10 +52,11 @@ impl<P: Probe> Network<P> {
         port.moved |= classes;
         let busy = port.wire.serialise(Bytes::new(u64::from(frame.len)) + self.plan.overhead);
         let end = now + busy;
-        // A point that decides by the length of a queue alone is asked about long ones only.
-        if port.flags & (CONGESTION_POINT | STAMPS | MARKS) != 0
-            && (port.flags & (CONGESTION_POINT | STAMPS) != 0 || behind >= port.asked_from)
-        {
+        // A point sees data only, and is asked about long queues only if it decides by their length alone. Telemetry counts
+        // all that is sent.
+        let asked =
+            |port: &Port| frame.kind == Kind::Data && (port.flags & CONGESTION_POINT != 0 || behind >= port.asked_from);
+        if port.flags & (CONGESTION_POINT | STAMPS | MARKS) != 0 && (port.flags & STAMPS != 0 || asked(port)) {
             self.show_start(now, p, place, end);
         }
         ctx.alarms.arm_idle(self.numbers.transmit + p, end);

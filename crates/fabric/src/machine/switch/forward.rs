@@ -95,7 +95,7 @@ impl<P: Probe> Network<P> {
                 return;
             }
         }
-        if watched {
+        if watched && self.pool[place].kind == Kind::Data {
             self.show_arrival(now, switch, place, ctx);
         }
     }

@@ -151,13 +151,10 @@ impl<P: Probe> Network<P> {
         usize::from(self.ports[out as usize].number) * self.classes + usize::from(class)
     }
 
-    /// A frame has joined what waits in a watched switch.
+    /// A data frame has joined what waits in a watched switch.
     #[inline(never)]
     pub(crate) fn show_arrival(&mut self, now: Time, switch: u32, place: u32, ctx: &mut Ctx) {
         let frame = &self.pool[place];
-        if frame.kind != Kind::Data {
-            return;
-        }
         let passage = passage(now, frame);
         let Frame { flow, dst, input, output, class, len, .. } = *frame;
         let cell = usize::from(output) * self.classes + usize::from(class);
