@@ -4,8 +4,11 @@
 //! without a size, the throughput that it lost against its fair share is divided among them. The waits that its fair share
 //! contains are no loss: at that share, too, it waits for others on its own path.
 
+mod overview;
+
 use fabric::record::schema::{self, Table};
 use files::text::on_one_line;
+pub use overview::{Overview, RootAnswer, overview};
 use results::document::Network;
 use results::{Batch, Results, ResultsError};
 use scenario::Pattern;
@@ -67,6 +70,8 @@ pub struct CauseAnswer {
     pub cause: String,
     /// Kind of the root of blocked time.
     pub root: Option<String>,
+    /// Number of the port at which it lies.
+    pub port: Option<u32>,
     /// The link at which it lies, such as `sw1 -> h6`.
     pub link: Option<String>,
     /// Whether the flow uses that link.
@@ -85,6 +90,8 @@ pub struct CauseAnswer {
 /// Why one flow took its time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowAnswer {
+    /// Number of the flow.
+    pub number: u32,
     /// Name of the flow.
     pub name: String,
     /// Its time in picoseconds.
@@ -234,6 +241,7 @@ impl Tables {
             CauseAnswer {
                 cause: cause.to_owned(),
                 root: (!root.is_empty()).then(|| root.to_owned()),
+                port: port.and_then(|port| u32::try_from(port).ok()),
                 link: port.map(|port| self.link(port)),
                 on_path: port.map(|_| is_true(table, rows[0], "on_path")),
                 via: most(&rows, "via").first().map(|&(_, port)| self.link(port)),
@@ -245,6 +253,7 @@ impl Tables {
         let mut causes: Vec<CauseAnswer> = groups.into_iter().map(group).collect();
         causes.sort_by_key(|cause| Reverse(cause.picoseconds));
         FlowAnswer {
+            number: flow as u32,
             name: self.flow(flow as u32),
             picoseconds,
             lost_picoseconds: lost,
@@ -413,6 +422,7 @@ impl FlowAnswer {
             json!({
                 "cause": cause.cause,
                 "root": cause.root,
+                "port": cause.port,
                 "link": cause.link,
                 "on_path": cause.on_path,
                 "via": cause.via,
@@ -423,6 +433,7 @@ impl FlowAnswer {
         };
         json!({
             "flow": self.name,
+            "number": self.number,
             "sentence": self.sentence(),
             "victim": self.is_victim(),
             "complete": self.complete,
@@ -469,7 +480,8 @@ impl CauseAnswer {
             (_, Some("output")) => format!("to {link}{foreign}{through}{inside}{culprits}"),
             (_, Some("receiver")) => format!("to the slow receiver {receiver}{foreign}{through}{inside}{culprits}"),
             (_, Some("link")) => format!("to the failed link {link}{foreign}{through}{inside}{culprits}"),
-            (_, Some("cycle")) => format!("to a cycle of blocked links through {link}{inside}{culprits}"),
+            // All of its flows wait for each other.
+            (_, Some("cycle")) => format!("to a cycle of blocked links through {link}{inside}"),
             (_, Some("credits")) => format!("to {link}, whose credits do not cover its round trip"),
             (_, Some(_)) => format!("to {link}, which was paused and had not resumed"),
             ("contention", _) => format!("to contention at {link}{}", by(" by")),
@@ -507,6 +519,7 @@ mod tests {
         let cause = |cause: &str, share: Option<f64>| CauseAnswer {
             cause: cause.into(),
             root: None,
+            port: None,
             link: None,
             on_path: None,
             via: None,
@@ -523,6 +536,7 @@ mod tests {
             ..cause("blocking", Some(0.97))
         };
         let mut answer = FlowAnswer {
+            number: 0,
             name: "victim".into(),
             picoseconds: 4_000_000_000,
             lost_picoseconds: 3_300_000_000,

@@ -1,6 +1,6 @@
 //! A run that has ended: its measurements, from what was kept while it ran.
 
-use crate::measure::causes::{Causes, FlowCauses};
+use crate::measure::causes::{Causes, Found};
 use crate::measure::measures::{Course, Measures, Snapshot, boundaries};
 use crate::measure::shares::ended;
 use crate::measure::waiting::{Unstarted, as_started};
@@ -10,9 +10,12 @@ use fabric::record::{Recorder, Rows};
 use fabric::{FlowSummary, Mark, RunSummary};
 use scenario::{FairPhase, Plan, fair_phases, fair_phases_of_run};
 use std::collections::BTreeMap;
-use units::Time;
+use units::{Span, Time};
 
 use super::ranks::wires;
+
+/// Intervals of a run over which causes are recorded: more than a picture of a flow's time can show.
+const MOST_INTERVALS: u64 = 250;
 
 /// What is kept of a run while it runs, to be measured at its end.
 pub(super) struct Kept {
@@ -32,7 +35,8 @@ impl Kept {
     pub(super) fn new(plan: &Plan, causes: bool) -> Kept {
         let fair = if is_about_fair_shares(plan) { fair_phases(plan).unwrap_or_default() } else { Vec::new() };
         let watches = plan.expectations.iter().map(|expectation| Watch::new(plan, &fair, expectation)).collect();
-        let causes = causes.then(|| Box::new(Causes::new(&plan.spec, Time::ZERO + plan.run.warm_up)));
+        let (warm_up, over_time) = (Time::ZERO + plan.run.warm_up, plan.probes.causes);
+        let causes = causes.then(|| Box::new(Causes::new(&plan.spec, warm_up, interval(plan), over_time)));
         Kept { watches, causes, fair, windows: boundaries(plan), marks: Vec::new(), stopped: BTreeMap::new() }
     }
 
@@ -70,7 +74,7 @@ impl Kept {
             self.fair
         };
         let causes = self.causes.map(|causes| causes.close(report.now));
-        let known = causes.as_deref().unwrap_or_default();
+        let known = causes.as_ref().map(|found| found.flows.as_slice()).unwrap_or_default();
         let (marks, stopped) = (self.marks, self.stopped);
         let course = Course { plan, report, start: Snapshot::default(), marks, end, stopped, fair, causes: known };
         let mut measures = Measures::new(&course, self.watches);
@@ -78,6 +82,15 @@ impl Kept {
         let (reached, flows) = (course.reached(), course.end.flows);
         Ended { actual, measures, reached, flows, causes }
     }
+}
+
+/// The interval over which causes are recorded: that of samples, or longer by a power of two.
+fn interval(plan: &Plan) -> Span {
+    let mut interval = plan.probes.sample_every.as_picos().max(1);
+    while plan.run.duration.as_picos() / interval > MOST_INTERVALS {
+        interval *= 2;
+    }
+    Span::from_picos(interval)
 }
 
 /// A run that has ended, measured.
@@ -88,7 +101,7 @@ pub(super) struct Ended {
     /// Simulated time reached: the full duration if the run finished.
     pub(super) reached: Time,
     pub(super) flows: Vec<FlowSummary>,
-    pub(super) causes: Option<Vec<FlowCauses>>,
+    pub(super) causes: Option<Found>,
 }
 
 fn is_about_fair_shares(plan: &Plan) -> bool {

@@ -7,7 +7,7 @@ use super::volume::{Volume, judge};
 use crate::capture::{Capture, CaptureFile};
 use crate::judge::documents::judgement_record;
 use crate::judge::verdict::{Judgement, Verdict, judge_run};
-use crate::measure::causes::{CauseRow, RootRow, followed};
+use crate::measure::causes::{CauseRow, MomentRow, RootRow, followed};
 use crate::measure::collectives::CollectiveRow;
 use crate::measure::measures::{Measures, Snapshot, instants, outcome_word};
 use crate::measure::shares::shares_of_run;
@@ -363,8 +363,10 @@ pub fn execute_among(
         writer.write(&found.rows)?;
         if let Some(causes) = &causes {
             let limited = |flow: u32| found.of_flow[flow as usize].as_ref().map(|share| share.bottleneck.is_some());
-            writer.write(&CauseRow::all(causes))?;
-            writer.write(&RootRow::all(causes, limited))?;
+            writer.write(&CauseRow::all(&causes.flows))?;
+            writer.write(&RootRow::all(&causes.flows, limited))?;
+            writer.write(&MomentRow::all(&causes.flows))?;
+            writer.write(&causes.trees)?;
         }
         writer.write(&CollectiveRow::all(plan, &measures.collectives))?;
         shares = Some(found);

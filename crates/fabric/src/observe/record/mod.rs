@@ -186,7 +186,7 @@ impl RecorderSpec {
             "drops" => self.drops,
             "waits" | "wait_buckets" => self.waits,
             "notices" => self.notices,
-            "causes" | "roots" => self.causes,
+            "causes" | "cause_samples" | "roots" | "trees" => self.causes,
             _ => true,
         }
     }

@@ -577,6 +577,43 @@ pub const CAUSES: Table = Table {
     ],
 };
 
+/// Why flows took the time that they took, over time.
+pub const CAUSE_SAMPLES: Table = Table {
+    name: "cause_samples",
+    meaning: "Table causes over time: for every interval the causes of a flow's time, which add up to the part of its time in \
+         the interval exactly. Intervals are those of samples, or longer by a power of two: at most 250 fit into a run. A missing \
+         row means none. Written when the run ends.",
+    order: &[0, 2],
+    time: Some(0),
+    columns: &[
+        integer("time", Unit::Picoseconds, "end of the interval"),
+        integer("interval", Unit::Picoseconds, "length of the interval"),
+        FLOW,
+        text("cause", "as in table causes"),
+        maybe(text("root", "as in table causes")),
+        maybe(integer("port", Unit::None, "as in table causes")),
+        integer("span", Unit::Picoseconds, "time of the flow within the interval that is due to this cause"),
+    ],
+};
+
+/// Congestion trees.
+pub const TREES: Table = Table {
+    name: "trees",
+    meaning: "Congestion trees: every link that was blocked in a class at the end of an interval, as those of cause_samples, \
+         while frames waited for it, and the roots of the blocking at that instant. A missing row means that it was not. Written when the run ends.",
+    order: &[0, 2],
+    time: Some(0),
+    columns: &[
+        integer("time", Unit::Picoseconds, "end of the interval"),
+        integer("interval", Unit::Picoseconds, "length of the interval"),
+        integer("port", Unit::None, "number of the blocked output (table ports)"),
+        CLASS,
+        text("root", "kind of root, as in table causes"),
+        integer("root_port", Unit::None, "number of the output that is the root"),
+        integer("blocked", Unit::Picoseconds, "the interval times the part of the blocking that is due to this root"),
+    ],
+};
+
 /// Roots of blocking.
 pub const ROOTS: Table = Table {
     name: "roots",
@@ -600,7 +637,7 @@ pub const ROOTS: Table = Table {
 };
 
 /// All tables.
-pub const TABLES: [&Table; 17] = [
+pub const TABLES: [&Table; 19] = [
     &PORTS,
     &FLOWS,
     &FLOW_SAMPLES,
@@ -617,7 +654,9 @@ pub const TABLES: [&Table; 17] = [
     &WAITS,
     &WAIT_BUCKETS,
     &CAUSES,
+    &CAUSE_SAMPLES,
     &ROOTS,
+    &TREES,
 ];
 
 /// The table of that name.

@@ -1,9 +1,10 @@
 //! Flows: what they do at their sources, and their frames on their way.
 
-use super::ledger::{Cause, Key, Ledger, NONE};
+use super::chain::Chain;
+use super::ledger::{Cause, Key, NONE};
 use super::ports::Waiter;
 use super::stage::{Stage, received};
-use super::{Causes, FlowCauses, Signals};
+use super::{Causes, FlowCauses, Moment, Signals};
 use fabric::SourceState;
 use fabric::record::{Event, FOLLOWED};
 use std::collections::VecDeque;
@@ -16,7 +17,7 @@ struct Moving {
     /// Since when.
     since: u64,
     /// The chain up to then, if it waited.
-    chain: Option<Ledger>,
+    chain: Option<Chain>,
 }
 
 /// A flow that has started and is not complete.
@@ -24,9 +25,11 @@ struct Moving {
 pub(super) struct Source {
     /// When its time began to count.
     from: u64,
-    state: SourceState,
+    /// Length of the intervals of its time.
+    width: u64,
+    pub(super) state: SourceState,
     /// Charged up to then, in any state but [`SourceState::Ready`].
-    since: u64,
+    pub(super) since: u64,
     class: u8,
     resend: bool,
     /// The source itself; its port is the one at which it waits if it is ready.
@@ -38,9 +41,12 @@ pub(super) struct Source {
     /// Frames that look for another output.
     moving: VecDeque<Moving>,
     /// Where its last mark, notice or loss was: the output that sets its rate or window.
-    signalled: u32,
+    pub(super) signalled: u32,
     /// Where its last loss was.
     lost: u32,
+    /// Outputs for which its frames wait, in the order in which the first one came there, and how many; only of a flow
+    /// with a constant window.
+    pub(super) queued: Vec<(u32, u32)>,
     pub(super) signals: Signals,
 }
 
@@ -50,18 +56,18 @@ impl Source {
         match self.stages.iter().position(|stage| stage.port == port) {
             Some(place) => &mut self.stages[place],
             None => {
-                self.stages.push(Stage::new(port));
+                self.stages.push(Stage::new(port, Chain::new(self.from, self.width)));
                 self.stages.last_mut().expect("it was pushed")
             }
         }
     }
 
     /// The frame that came by a port and looks for another output, if there is one: its chain up to now.
-    fn moved(&mut self, now: u64, port: u32) -> Option<Option<Ledger>> {
+    fn moved(&mut self, now: u64, port: u32) -> Option<Option<Chain>> {
         let place = self.moving.iter().position(|moving| moving.input == port)?;
         let Moving { since, mut chain, .. } = self.moving.remove(place)?;
         if let Some(chain) = &mut chain {
-            chain.add(Key::own(Cause::Path), now - since);
+            chain.add(since, Key::own(Cause::Path), now - since);
         }
         Some(chain)
     }
@@ -95,6 +101,8 @@ impl Causes {
             let port = source.own.port;
             return self.settle(port);
         }
+        self.settle_window(flow);
+        let Some(source) = self.source(flow) else { return };
         let from = source.since.max(source.own.free());
         source.since = now;
         let (cause, port) = match source.state {
@@ -135,23 +143,25 @@ impl Causes {
 
     /// A flow is in another state at its source.
     pub(super) fn on_source(&mut self, event: &Event) {
-        let (flow, state, now) = (event.flow, event.state(), self.now);
+        let (flow, state, now, width) = (event.flow, event.state(), self.now, self.width);
         if self.ended[flow as usize] {
             return;
         }
         if self.sources[flow as usize].is_none() {
             self.sources[flow as usize] = Some(Box::new(Source {
                 from: now,
+                width,
                 state: SourceState::Application,
                 since: now,
                 class: self.class_of[flow as usize],
                 resend: false,
-                own: Stage::new(event.port),
+                own: Stage::new(event.port, Chain::new(now, width)),
                 stages: Vec::new(),
                 ports: Vec::new(),
                 moving: VecDeque::new(),
                 signalled: NONE,
                 lost: NONE,
+                queued: Vec::new(),
                 signals: Signals::new(),
             }));
         }
@@ -220,14 +230,9 @@ impl Causes {
         let Some(source) = self.source(flow) else { return };
         let fresh = !source.stage(port).is_occupied(now);
         let first = source.stage(port).waiting == 0;
-        let chain = source.moved(now, event.port).unwrap_or_else(|| {
-            let mut ledger = Ledger::default();
-            let into = fresh.then_some(&mut ledger);
-            match from_host {
-                true => source.own.arrive(now, into),
-                false => source.stage(sender).arrive(now, into),
-            }
-            Some(ledger)
+        let chain = source.moved(now, event.port).unwrap_or_else(|| match from_host {
+            true => source.own.arrive(now, fresh),
+            false => source.stage(sender).arrive(now, fresh),
         });
         let stage = source.stage(port);
         if let Some(chain) = chain.filter(|_| fresh) {
@@ -269,9 +274,9 @@ impl Causes {
             return;
         }
         match from_host {
-            true => source.own.arrive(now, None),
-            false => source.stage(sender).arrive(now, None),
-        }
+            true => source.own.arrive(now, false),
+            false => source.stage(sender).arrive(now, false),
+        };
     }
 
     /// A data frame was taken by its destination, and may complete its flow; or it was discarded there.
@@ -286,7 +291,7 @@ impl Causes {
             return;
         }
         let Some(source) = self.source(flow) else { return };
-        let mut ledger = completes.then(Ledger::default);
+        let mut chain = None;
         if slow {
             let waits = |stage: &&mut Stage| inputs.contains(&stage.port) && stage.waiting > 0;
             if let Some(stage) = source.stages.iter_mut().find(waits) {
@@ -294,7 +299,7 @@ impl Causes {
                 stage.add(from, received(senders[(stage.port - inputs.start) as usize]), now.saturating_sub(from));
                 stage.wait_from(now);
                 stage.waiting -= 1;
-                ledger = ledger.map(|_| stage.close(now));
+                chain = completes.then(|| stage.chain(now));
             }
         } else {
             // Of several links, the one by which a frame has been on its way longest.
@@ -302,18 +307,18 @@ impl Causes {
             let others = source.stages.iter().enumerate().filter(|(_, stage)| senders.contains(&stage.port));
             let others = others.filter_map(|(place, stage)| Some((stage.oldest()?, Some(place))));
             match own.into_iter().chain(others).min() {
-                Some((_, Some(place))) => source.stages[place].arrive(now, ledger.as_mut()),
-                Some((_, None)) => source.own.arrive(now, ledger.as_mut()),
-                None => ledger = None,
+                Some((_, Some(place))) => chain = source.stages[place].arrive(now, completes),
+                Some((_, None)) => chain = source.own.arrive(now, completes),
+                None => {}
             }
         }
         if completes {
-            self.finish_flow(flow, Some(ledger));
+            self.finish_flow(flow, Some(chain));
         }
     }
 
     /// The time of a flow ends now: it is complete, with that chain if it is known, or stopped, or the run has ended.
-    pub(super) fn finish_flow(&mut self, flow: u32, completed: Option<Option<Ledger>>) {
+    pub(super) fn finish_flow(&mut self, flow: u32, completed: Option<Option<Chain>>) {
         let now = self.now;
         self.close_state(flow);
         let Some(source) = self.source(flow) else { return };
@@ -323,6 +328,7 @@ impl Causes {
             self.leave(port, flow, true);
         }
         waits.iter().for_each(|&port| self.leave(port, flow, false));
+        self.leave_queues(flow);
         let Some(mut source) = self.sources[flow as usize].take() else { return };
         self.ended[flow as usize] = true;
         let complete = completed.is_some();
@@ -336,25 +342,42 @@ impl Causes {
                 let from = stage.free();
                 stage.add(from, received(self.map.peer(stage.port)), now.saturating_sub(from));
             }
-            Some(stage.close(now))
+            Some(stage.chain(now))
         });
-        let ledger = chain.unwrap_or_else(|| source.own.close(now));
+        let (ledger, intervals, width) = chain.unwrap_or_else(|| source.own.chain(now)).finish();
+        let course = if self.width == u64::MAX { Vec::new() } else { course(&intervals, width) };
         let Source { from, mut ports, signals, .. } = *source;
         ports.sort_unstable();
         debug_assert_eq!(ledger.total(), now - from, "the causes of flow {flow} do not add up");
-        self.done.push(FlowCauses { flow, from, until: now, complete, ledger, ports, signals });
+        self.done.push(FlowCauses { flow, from, until: now, complete, ledger, course, ports, signals });
     }
 
     /// What flows without a size did so far does not count.
     pub(super) fn end_warm_up(&mut self) {
-        let now = self.now;
+        let (now, width) = (self.now, self.width);
         for flow in 0..self.sources.len() as u32 {
             self.close_state(flow);
             let endless = !self.map.finite[flow as usize];
             if let Some(source) = self.source(flow).filter(|_| endless) {
-                source.own.restart(now);
+                source.own.restart(now, Chain::new(now, width));
                 source.from = now;
             }
         }
     }
+}
+
+/// The causes over time, of which neither the blocked link nor the flow matters, in intervals of equal length.
+fn course(intervals: &[(u64, super::Ledger)], width: u64) -> Vec<Moment> {
+    let mut all: Vec<Moment> = Vec::new();
+    for (start, ledger) in intervals {
+        let until = (start / width + 1) * width;
+        let first = all.iter().rposition(|moment| moment.until != until).map_or(0, |place| place + 1);
+        for (Key { cause, port, .. }, time) in ledger.iter() {
+            match all[first..].iter_mut().find(|moment| (moment.cause, moment.port) == (cause, port)) {
+                Some(moment) => moment.time += time,
+                None => all.push(Moment { until, width, cause, port, time }),
+            }
+        }
+    }
+    all
 }

@@ -1,5 +1,6 @@
 //! The network as causes need it: which port belongs to which node, and what its frames wait for.
 
+use congestion::Reaction;
 use fabric::graph::Role;
 use fabric::record::{HOST, Selection};
 use fabric::spec::{FlowControl, Multipath, NetworkSpec, Order, Queueing};
@@ -24,6 +25,8 @@ pub(crate) struct Map {
     pub(crate) source: Vec<u32>,
     /// By flow: whether it has a size.
     pub(crate) finite: Vec<bool>,
+    /// By flow: whether it has a window that never changes.
+    pub(crate) fixed_window: Vec<bool>,
 }
 
 impl Map {
@@ -64,6 +67,7 @@ impl Map {
             serves: roles.iter().zip(&spec.kind_of).map(serves).collect(),
             source: spec.flows.iter().map(|flow| hosts[flow.source.0 as usize]).collect(),
             finite: spec.flows.iter().map(|flow| flow.size.is_some()).collect(),
+            fixed_window: spec.flows.iter().map(fixed_window).collect(),
             hosts,
             first,
         }
@@ -130,6 +134,11 @@ impl Map {
     pub(crate) fn crosses(&self, node: u32) -> bool {
         matches!(self.queueing[node as usize], Some(Queueing::Combined { .. }))
     }
+}
+
+/// Whether a flow has a window that no congestion control changes.
+fn fixed_window(flow: &FlowSpec) -> bool {
+    matches!(&flow.reaction, Reaction::None(control) if control.allowance.window.is_some())
 }
 
 /// Returns the flows of which any data frame may be the one that completes them. All others complete with their last

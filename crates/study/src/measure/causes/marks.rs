@@ -10,6 +10,15 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) type Signals = BTreeMap<Vec<u32>, u64>;
 
 impl Causes {
+    /// The link that a mark or notice is about: that of the output of its congestion point; or, if the point watches an input
+    /// buffer, the link by which the frames came. The flow uses either the one or the other.
+    pub(super) fn congested(&self, flow: u32, port: u32) -> u32 {
+        let upstream = self.map.peer(port);
+        let source = self.sources.get(flow as usize).and_then(|source| source.as_ref());
+        let at_input = source.is_some_and(|source| !source.ports.contains(&port) && source.ports.contains(&upstream));
+        if at_input { upstream } else { port }
+    }
+
     /// A frame of the flow was marked at an output, or its source has got a notice from there: notes the roots of what
     /// makes frames wait for that output now.
     pub(super) fn note_signal(&mut self, flow: u32, port: u32) {
@@ -18,7 +27,11 @@ impl Causes {
         }
         let class = self.class_of[flow as usize];
         let state = &self.ports[port as usize];
-        let roots = if state.is_blocked(class) {
+        let upstream = self.congested(flow, port);
+        let roots = if upstream != port {
+            // About an input buffer: whatever its frames wait for.
+            self.trace(upstream, class).roots
+        } else if state.is_blocked(class) {
             self.trace(port, class).roots
         } else if state.wire.until >= self.now {
             // Frames are marked as they start, when the one before has just left.

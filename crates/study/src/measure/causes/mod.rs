@@ -6,10 +6,11 @@
 //!
 //! Blocked time goes to the roots of what blocks the link ([`trace`](self)), as they are when the wait begins. They are
 //! looked for again, and the interval is cut, whenever a link of the chain, or one of the roots, is paused or resumed,
-//! lacks or gets credits, fails or recovers.
+//! lacks or gets credits, fails or recovers; and at every sampling instant, since buffers may drain meanwhile.
 //!
 //! Memory grows with the frames in buffers, the ports, and the flows.
 
+mod chain;
 mod flows;
 mod ledger;
 mod map;
@@ -20,6 +21,7 @@ mod stage;
 #[cfg(test)]
 mod tests;
 mod trace;
+mod window;
 
 use fabric::record::{Event, FOLLOWED, Happening};
 use fabric::spec::NetworkSpec;
@@ -31,10 +33,10 @@ pub(crate) use map::followed;
 pub(crate) use marks::Marking;
 use marks::Signals;
 use ports::{Backlog, OnWire, Port};
-pub(crate) use rows::{CauseRow, RootRow};
+pub(crate) use rows::{CauseRow, MomentRow, RootRow, TreeRow};
 use std::collections::VecDeque;
 use trace::Blame;
-use units::Time;
+use units::{Span, Time};
 
 /// Frames of a flow in an input buffer that wait for one output.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +45,16 @@ struct Held {
     flow: u32,
     frames: u32,
     bytes: u64,
+}
+
+/// The time of a flow that is due to a cause within an interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Moment {
+    until: u64,
+    width: u64,
+    cause: Cause,
+    port: u32,
+    time: u64,
 }
 
 /// The causes of one flow.
@@ -55,6 +67,8 @@ pub(crate) struct FlowCauses {
     pub(crate) until: u64,
     pub(crate) complete: bool,
     pub(crate) ledger: Ledger,
+    /// The same over time, if that is recorded.
+    course: Vec<Moment>,
     /// Ports on which its data started.
     pub(crate) ports: Vec<u32>,
     /// Its marks and notices.
@@ -74,10 +88,25 @@ impl FlowCauses {
     }
 }
 
+/// What was found out about a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) flows: Vec<FlowCauses>,
+    pub(crate) trees: Vec<TreeRow>,
+}
+
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct Causes {
     map: Map,
+    /// Roots are looked for again every so often.
+    every: u64,
+    /// When they are next.
+    next: u64,
+    /// Length of the intervals over which causes and trees are recorded; without end if they are not.
+    width: u64,
+    /// Blocked links and their roots, at the end of each interval.
+    trees: Vec<TreeRow>,
     warm_up: u64,
     warm: bool,
     /// When flows are stopped, the last first.
@@ -99,7 +128,10 @@ pub(crate) struct Causes {
 }
 
 impl Causes {
-    pub(crate) fn new(spec: &NetworkSpec, warm_up: Time) -> Causes {
+    /// `every` is the time between two samples. With `over_time`, causes and trees are recorded over time, too.
+    pub(crate) fn new(spec: &NetworkSpec, warm_up: Time, every: Span, over_time: bool) -> Causes {
+        let every = every.as_picos().max(1);
+        let width = if over_time { every } else { u64::MAX };
         let map = Map::new(spec);
         let lanes = map.ports() * map.classes;
         let flows = spec.flows.len();
@@ -107,6 +139,10 @@ impl Causes {
             (0..).zip(&spec.flows).filter_map(|(number, flow)| Some((flow.stop?.as_picos(), number))).collect();
         stops.sort_unstable_by(|a, b| b.cmp(a));
         Causes {
+            width,
+            every,
+            next: every,
+            trees: Vec::new(),
             warm_up: warm_up.as_picos(),
             warm: warm_up == Time::ZERO,
             stops,
@@ -126,14 +162,17 @@ impl Causes {
 
     /// Takes the events of all shards since the last time; none of a later call is earlier than one of these.
     pub(crate) fn take(&mut self, events: &[Event]) {
-        let mut order: Vec<(Time, u32, u32)> =
-            (0..).zip(events).map(|(place, event)| (event.time, self.node_of(event), place)).collect();
+        // Time, node and place in one number, which is faster to sort than three.
+        let key = |(place, event): (u32, &Event)| {
+            u128::from(event.time.as_picos()) << 64 | u128::from(self.node_of(event)) << 32 | u128::from(place)
+        };
+        let mut order: Vec<u128> = (0..).zip(events).map(key).collect();
         order.sort_unstable();
-        for (place, &(.., number)) in order.iter().enumerate() {
-            let event = &events[number as usize];
+        for (place, &number) in order.iter().enumerate() {
+            let event = &events[number as u32 as usize];
             let completes = event.what == Happening::Delivered
-                && order.get(place + 1).is_some_and(|&(.., next)| {
-                    let next = &events[next as usize];
+                && order.get(place + 1).is_some_and(|&next| {
+                    let next = &events[next as u32 as usize];
                     next.what == Happening::Completed && next.flow == event.flow
                 });
             self.see(event, completes);
@@ -157,6 +196,7 @@ impl Causes {
             Happening::StartedControl => self.on_wire(event, NONE, NONE),
             Happening::Joined => {
                 self.hold(event);
+                self.on_queue(event);
                 if self.is_data(event) {
                     self.on_stage_join(event, event.other);
                 }
@@ -164,6 +204,9 @@ impl Causes {
             Happening::Crossed => self.release(event.port, event.other, event),
             Happening::Left => {
                 self.release(event.port, event.other, event);
+                if event.amount == 1 {
+                    self.on_dequeue(event.flow, event.other);
+                }
                 if self.is_data(event) {
                     self.on_stage_leave(event);
                 }
@@ -184,7 +227,8 @@ impl Causes {
             Happening::Source => self.on_source(event),
             Happening::Marked | Happening::Noticed => {
                 self.note_signal(event.flow, event.port);
-                self.on_signal(event.flow, event.port);
+                let about = self.congested(event.flow, event.port);
+                self.on_signal(event.flow, about);
             }
         }
     }
@@ -219,6 +263,9 @@ impl Causes {
         self.on_wire(event, flow, input);
         if input != NONE && !self.map.crosses(node) {
             self.release(input, port, event);
+        }
+        if event.is_data_start() {
+            self.on_dequeue(flow, port);
         }
         if event.is_data_start() && self.is_finite(event) {
             self.on_stage_start(event);
@@ -283,8 +330,19 @@ impl Causes {
         }
     }
 
-    /// Does what is due before an instant: the warm-up ends, and flows are stopped.
+    /// Does what is due before an instant: the warm-up ends, flows are stopped, and samples are taken.
     fn pass(&mut self, time: u64) {
+        while self.next < time {
+            self.pass_within(self.next);
+            self.now = self.next;
+            self.sample();
+            self.next = self.next.saturating_add(self.every);
+        }
+        self.pass_within(time);
+    }
+
+    /// The same between two samples.
+    fn pass_within(&mut self, time: u64) {
         if !self.warm && time >= self.warm_up {
             self.stop_before(self.warm_up);
             self.warm = true;
@@ -302,8 +360,8 @@ impl Causes {
         }
     }
 
-    /// The run has ended. Returns the causes of every flow that has started, in order of flows.
-    pub(crate) fn close(mut self, end: Time) -> Vec<FlowCauses> {
+    /// The run has ended. Returns the causes of every flow that has started, in order of flows, and the trees.
+    pub(crate) fn close(mut self, end: Time) -> Found {
         let end = self.now.max(end.as_picos());
         self.pass(end);
         self.now = end;
@@ -313,6 +371,6 @@ impl Causes {
             }
         }
         self.done.sort_by_key(|done| done.flow);
-        self.done
+        Found { flows: self.done, trees: self.trees }
     }
 }

@@ -101,14 +101,19 @@ impl Causes {
         }
         let waiters = std::mem::take(&mut port.waiters);
         for waiter in &waiters {
-            self.charge_wait(p, from, waiter);
+            if waiter.at_source || self.map.finite[waiter.flow as usize] {
+                self.charge_wait(p, from, waiter);
+            }
+            if !waiter.at_source {
+                self.charge_window(p, from, waiter);
+            }
         }
         self.ports[p as usize].waiters = waiters;
     }
 
     /// Charges one of them from an instant up to now, during which nothing about the port has changed but that the frame
     /// on its wire has left.
-    fn charge_wait(&mut self, p: u32, from: u64, waiter: &Waiter) {
+    pub(super) fn charge_wait(&mut self, p: u32, from: u64, waiter: &Waiter) {
         // While its own frame is on the wire, a flow does not wait; that is charged already.
         let from = self.free(waiter, p).max(from);
         let port = &self.ports[p as usize];
@@ -123,7 +128,7 @@ impl Causes {
             () if port.down => self.charge(waiter, p, from, Key::at(Cause::Link, p, NONE), sending),
             () if blocked => self.blame(p, waiter, from, sending),
             () if wire.flow == NONE => self.charge(waiter, p, from, Key::at(Cause::Signals, p, NONE), sending),
-            () => self.charge(waiter, p, from, Key::at(Cause::Contention, p, wire.flow), sending),
+            () => self.contend(p, waiter, from, sending, wire.flow),
         }
         match () {
             () if idle == 0 => {}
@@ -131,6 +136,26 @@ impl Causes {
             () if blocked => self.blame(p, waiter, left, idle),
             () => self.charge_inside(p, waiter, left, idle),
         }
+    }
+
+    /// Charges time in which a frame of another flow is on the wire. A backlog that an output has from the time when it was
+    /// blocked is not its own: that part goes to the roots of that time.
+    fn contend(&mut self, p: u32, waiter: &Waiter, from: u64, span: u64, by: u32) {
+        let backlog = &self.backlogs[self.lane(p, waiter.class)];
+        let mut own = span;
+        if !backlog.roots.is_empty() {
+            let missed = self.map.carried(p, backlog.blocked).min(backlog.bytes);
+            let inherited = (u128::from(span) * u128::from(missed) / u128::from(backlog.bytes.max(1))) as u64;
+            own -= inherited;
+            let roots = backlog.roots.clone();
+            split(inherited, &roots, |at, share| {
+                let uses = |source: &super::Source| source.ports.contains(&at.port);
+                let by = if self.source(by).is_some_and(|source| uses(source)) { by } else { NONE };
+                let key = Key { cause: Cause::Blocking(at.root), port: at.port, via: at.entry, by };
+                self.charge(waiter, p, from, key, share);
+            });
+        }
+        self.charge(waiter, p, from, Key::at(Cause::Contention, p, by), own);
     }
 
     /// Charges the time in which a frame could not reach an output that was free.
@@ -249,7 +274,7 @@ impl Causes {
     }
 
     /// Looks again for the roots of what blocks a class of a port, if that concerns anyone.
-    fn retrace(&mut self, p: u32, class: u8) {
+    pub(super) fn retrace(&mut self, p: u32, class: u8) {
         let lane = self.lane(p, class);
         let port = &self.ports[p as usize];
         if !port.is_blocked(class) || !port.waiters.iter().any(|waiter| waiter.class == class) {

@@ -1,7 +1,7 @@
 //! Rows of the tables causes and roots.
 
-use super::FlowCauses;
 use super::ledger::{Key, NONE, Root};
+use super::{FlowCauses, Moment};
 use fabric::record::schema::{self, Table};
 use fabric::record::{Cell, Row};
 use std::collections::BTreeMap;
@@ -102,5 +102,65 @@ impl Row for RootRow {
         put(Cell::count(self.time));
         put(Cell::count(self.victim_time));
         put(Cell::Flag(self.culprit));
+    }
+}
+
+/// See [`schema::CAUSE_SAMPLES`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct MomentRow {
+    flow: u32,
+    moment: Moment,
+}
+
+impl MomentRow {
+    /// The rows of all flows, in order of time.
+    pub(crate) fn all(flows: &[FlowCauses]) -> Vec<MomentRow> {
+        let rows = |flow: &FlowCauses| {
+            let flow = (flow.flow, &flow.course);
+            flow.1.iter().map(move |&moment| MomentRow { flow: flow.0, moment }).collect::<Vec<MomentRow>>()
+        };
+        let mut all: Vec<MomentRow> = flows.iter().flat_map(rows).collect();
+        all.sort_by_key(|row| (row.moment.until, row.flow));
+        all
+    }
+}
+
+impl Row for MomentRow {
+    const TABLE: &'static Table = &schema::CAUSE_SAMPLES;
+    fn cells(&self, put: &mut impl FnMut(Cell<'_>)) {
+        let Moment { until, width, cause, port, time } = self.moment;
+        put(Cell::count(until));
+        put(Cell::count(width));
+        put(Cell::count(self.flow));
+        put(Cell::Text(cause.name()));
+        put(Cell::maybe(cause.root(), |root| Cell::Text(root.name())));
+        put(known(port));
+        put(Cell::count(time));
+    }
+}
+
+/// See [`schema::TREES`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TreeRow {
+    pub(super) until: u64,
+    pub(super) width: u64,
+    pub(super) port: u32,
+    pub(super) class: u8,
+    pub(super) root: Root,
+    /// The output that is the root.
+    pub(super) to: u32,
+    pub(super) blocked: u64,
+}
+
+impl Row for TreeRow {
+    const TABLE: &'static Table = &schema::TREES;
+    fn cells(&self, put: &mut impl FnMut(Cell<'_>)) {
+        put(Cell::count(self.until));
+        put(Cell::count(self.width));
+        put(Cell::count(self.port));
+        put(Cell::count(self.class));
+        put(Cell::Text(self.root.name()));
+        put(Cell::count(self.to));
+        put(Cell::count(self.blocked));
     }
 }

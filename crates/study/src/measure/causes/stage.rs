@@ -6,13 +6,14 @@
 //! of this frame there, and its way. So the chain that ends with the completion of the flow is its critical path: an
 //! earlier wait of frames before the last one counts, and the last one's wait behind them does not count twice.
 
-use super::ledger::{Cause, Key, Ledger, NONE};
+use super::chain::Chain;
+use super::ledger::{Cause, Key, NONE};
 use std::collections::VecDeque;
 
 /// The time of a flow up to now along one chain of waits.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Period {
-    ledger: Ledger,
+    chain: Chain,
     /// What was added since the start of the oldest frame on its way from here: from when, why, and how long.
     journal: VecDeque<(u64, Key, u64)>,
     /// Frames on their way that started in this period.
@@ -20,20 +21,22 @@ struct Period {
 }
 
 impl Period {
+    fn new(chain: Chain) -> Period {
+        Period { chain, journal: VecDeque::new(), flights: VecDeque::new() }
+    }
+
     fn add(&mut self, from: u64, key: Key, span: u64) {
-        self.ledger.add(key, span);
+        self.chain.add(from, key, span);
         if !self.flights.is_empty() && span > 0 {
             self.journal.push_back((from, key, span));
         }
     }
 
-    /// The ledger as it was at an instant after the start of the oldest frame on its way.
-    fn at(&self, time: u64, into: &mut Ledger) {
-        into.clone_from(&self.ledger);
-        for &(from, key, span) in self.journal.iter().rev() {
-            let beyond = (from + span).saturating_sub(time).min(span);
-            into.take_back(key, beyond);
-        }
+    /// The chain as it was at an instant after the start of the oldest frame on its way.
+    fn at(&self, time: u64) -> Chain {
+        let mut chain = self.chain.clone();
+        chain.cut(time, self.journal.iter().rev().take_while(|(from, _, span)| from + span > time).copied());
+        chain
     }
 
     /// The oldest frame on its way has arrived, or is lost.
@@ -66,8 +69,9 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    pub(super) fn new(port: u32) -> Stage {
-        Stage { port, waiting: 0, wires: VecDeque::new(), period: Period::default(), past: VecDeque::new() }
+    /// A stage at which a chain is.
+    pub(super) fn new(port: u32, chain: Chain) -> Stage {
+        Stage { port, waiting: 0, wires: VecDeque::new(), period: Period::new(chain), past: VecDeque::new() }
     }
 
     /// Its frames are on the wire until then, and charged up to then.
@@ -106,38 +110,35 @@ impl Stage {
         }
     }
 
-    /// What is charged beyond now.
-    fn ahead(&self, now: u64) -> impl Iterator<Item = (Key, u64)> + '_ {
+    /// What is charged beyond now: from when, why, and how long.
+    fn ahead(&self, now: u64) -> impl Iterator<Item = (u64, Key, u64)> + '_ {
         let mut from = now;
-        self.wires
-            .iter()
-            .filter(move |&&(until, _)| until > now)
-            .map(move |&(until, cause)| (Key::own(cause), until - std::mem::replace(&mut from, until)))
+        self.wires.iter().filter(move |&&(until, _)| until > now).map(move |&(until, cause)| {
+            let begin = std::mem::replace(&mut from, until);
+            (begin, Key::own(cause), until - begin)
+        })
     }
 
-    /// The oldest frame on its way from here has arrived. Puts the chain up to now, with its way, into a ledger, if one is
-    /// given.
-    pub(super) fn arrive(&mut self, now: u64, into: Option<&mut Ledger>) {
+    /// The oldest frame on its way from here has arrived. Returns the chain up to now, with its way, if it is `wanted`.
+    pub(super) fn arrive(&mut self, now: u64, wanted: bool) -> Option<Chain> {
         let oldest = self.oldest();
-        debug_assert!(
-            oldest.is_some() || into.is_none(),
-            "a frame arrives at {now} that did not start at {}",
-            self.port
-        );
+        debug_assert!(oldest.is_some() || !wanted, "a frame arrives at {now} that did not start at {}", self.port);
         let period = self.past.front_mut().unwrap_or(&mut self.period);
-        if let (Some(into), Some(start)) = (into, oldest) {
-            period.at(start, into);
-            into.add(Key::own(Cause::Path), now.saturating_sub(start));
-        }
+        let chain = oldest.filter(|_| wanted).map(|start| {
+            let mut chain = period.at(start);
+            chain.add(start, Key::own(Cause::Path), now.saturating_sub(start));
+            chain
+        });
         period.forget_flight();
         if period.flights.is_empty() && !self.past.is_empty() {
             self.past.pop_front();
         }
+        chain
     }
 
     /// A frame has come to a stage at which there was none of its flow.
-    pub(super) fn begin(&mut self, ledger: Ledger) {
-        let before = std::mem::replace(&mut self.period, Period { ledger, ..Period::default() });
+    pub(super) fn begin(&mut self, chain: Chain) {
+        let before = std::mem::replace(&mut self.period, Period::new(chain));
         if !before.flights.is_empty() {
             self.past.push_back(before);
         }
@@ -148,26 +149,18 @@ impl Stage {
         self.past.front().unwrap_or(&self.period).flights.front().copied()
     }
 
-    /// The chain so far does not count any more.
-    pub(super) fn restart(&mut self, now: u64) {
+    /// The chain so far does not count any more: an empty one begins now.
+    pub(super) fn restart(&mut self, now: u64, mut chain: Chain) {
         self.period.journal.clear();
-        let mut ledger = Ledger::default();
-        self.ahead(now).for_each(|(key, span)| ledger.add(key, span));
-        self.period.ledger = ledger;
+        self.ahead(now).for_each(|(from, key, span)| chain.add(from, key, span));
+        self.period.chain = chain;
     }
 
     /// The chain up to now of a stage that is charged up to now or to the end of the frame on the wire.
-    pub(super) fn chain(&self, now: u64) -> Ledger {
-        let mut ledger = self.period.ledger.clone();
-        self.ahead(now).for_each(|(key, span)| ledger.take_back(key, span));
-        ledger
-    }
-
-    /// The chain up to now, which is charged up to now or to the end of the frame on the wire.
-    pub(super) fn close(&mut self, now: u64) -> Ledger {
-        let mut ledger = std::mem::take(&mut self.period.ledger);
-        self.ahead(now).for_each(|(key, span)| ledger.take_back(key, span));
-        ledger
+    pub(super) fn chain(&self, now: u64) -> Chain {
+        let mut chain = self.period.chain.clone();
+        chain.cut(now, self.ahead(now));
+        chain
     }
 }
 

@@ -4,8 +4,8 @@
 //! followed; one that is not is a root, since frames come to it faster than it sends them. Blame is divided by the bytes
 //! that wait for each output, and at a root among the flows by the bytes that wait there.
 
-use super::Causes;
 use super::ledger::{NONE, Root, split};
+use super::{Causes, TreeRow};
 
 /// All of a blame, in parts of which the smallest that count are [`LEAST`].
 const WHOLE: u64 = 1 << 32;
@@ -87,6 +87,48 @@ impl Causes {
         let mut found = Found::default();
         self.add_output(RootAt { root: Root::Output, port: output, entry: output }, class, WHOLE, &mut found);
         found.roots
+    }
+
+    /// A sampling instant: what waits is charged up to now, and every blocked link with frames that wait for it is followed to
+    /// its roots again.
+    pub(super) fn sample(&mut self) {
+        let classes = self.map.classes as u8;
+        for p in 0..self.ports.len() as u32 {
+            self.settle(p);
+            let port = &self.ports[p as usize];
+            if port.down || port.paused | port.starved == 0 {
+                continue;
+            }
+            for class in (0..classes).filter(|&class| self.ports[p as usize].is_blocked(class)).collect::<Vec<u8>>() {
+                self.retrace(p, class);
+                self.note_tree(p, class);
+            }
+        }
+    }
+
+    /// Records the roots of what blocks a class of a port, if frames wait for it.
+    fn note_tree(&mut self, p: u32, class: u8) {
+        let lane = self.lane(p, class);
+        let (until, width) = (self.now, self.width);
+        if width == u64::MAX || self.blames[lane].is_none() && self.backlogs[lane].bytes == 0 {
+            return;
+        }
+        let roots = match &self.blames[lane] {
+            Some(blame) => blame.roots.clone(),
+            None => self.trace(p, class).roots,
+        };
+        let all: u64 = roots.iter().map(|root| root.1).sum();
+        let mut sums: Vec<((Root, u32), u64)> = Vec::new();
+        for (at, weight) in roots {
+            match sums.iter_mut().find(|(known, _)| *known == (at.root, at.port)) {
+                Some((_, sum)) => *sum += weight,
+                None => sums.push(((at.root, at.port), weight)),
+            }
+        }
+        for ((root, to), weight) in sums {
+            let blocked = (u128::from(width) * u128::from(weight) / u128::from(all.max(1))) as u64;
+            self.trees.push(TreeRow { until, width, port: p, class, root, to, blocked });
+        }
     }
 
     fn follow(&self, p: u32, class: u8, weight: u64, chain: &mut Vec<u32>, found: &mut Found) {

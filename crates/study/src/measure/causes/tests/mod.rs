@@ -1,17 +1,23 @@
-//! Conservation over random networks, analytic cases, known roots and a counterfactual.
+//! Conservation over random networks; and, in the modules, theory, known roots and counterfactuals.
+
+mod analytic;
+mod counterfactual;
+mod roots;
 
 use super::ledger::{Cause, Root};
-use super::{Causes, FlowCauses, followed};
+use super::{Causes, FlowCauses, Found, TreeRow, followed};
 use fabric::record::{Recorder, RecorderSpec, drain, drain_before, finish};
 use fabric::{BuildOptions, FlowSummary, Outcome, Partition, RunLimits, RunSummary, Simulation};
 use scenario::{Limits, NoFiles, Plan, load_str};
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use units::{Stream, Time};
+use units::{Span, Stream, Time};
 
 /// A run of which the causes are known.
 struct Run {
     plan: Plan,
     causes: Vec<FlowCauses>,
+    trees: Vec<TreeRow>,
     flows: Vec<FlowSummary>,
     summary: RunSummary,
 }
@@ -32,7 +38,7 @@ fn run_on(plan: Plan, shards: usize, threads: usize) -> Run {
     let mut simulation =
         Simulation::build_with(&plan.spec, &options, |_| Recorder::new(recorder.clone()).holding(5000))
             .unwrap_or_else(|errors| panic!("{errors}"));
-    let mut causes = Causes::new(&plan.spec, Time::ZERO + plan.run.warm_up);
+    let mut causes = Causes::new(&plan.spec, Time::ZERO + plan.run.warm_up, Span::from_micros(7), true);
     let limits = RunLimits { threads, ..RunLimits::until(Time::ZERO + plan.run.duration) };
     let summary = simulation.run_supervised(&limits, |seen, probes| {
         let rows = if seen.inspection { drain(probes) } else { drain_before(probes, seen.now) };
@@ -42,7 +48,8 @@ fn run_on(plan: Plan, shards: usize, threads: usize) -> Run {
     let flows = simulation.flows();
     let mut probes: Vec<&mut Recorder> = simulation.probes_mut().collect();
     causes.take(&finish(&mut probes, summary.now).rows.events);
-    Run { causes: causes.close(summary.now), plan, flows, summary }
+    let Found { flows: causes, trees } = causes.close(summary.now);
+    Run { causes, trees, plan, flows, summary }
 }
 
 fn run(plan: Plan) -> Run {
@@ -85,7 +92,30 @@ impl Run {
             assert_eq!(causes.complete, flow.completed.is_some(), "{name}");
             assert_eq!((causes.from, causes.until), (from.as_picos(), until.as_picos().max(causes.from)), "{name}");
             assert_eq!(causes.ledger.total(), causes.until - causes.from, "{name}: {causes:#?}");
+            self.assert_course(causes);
         }
+    }
+}
+
+impl Run {
+    /// The causes over time add up, in every interval, to the part of the flow's time in it; and, by cause, to the whole.
+    fn assert_course(&self, causes: &FlowCauses) {
+        let name = self.name(causes.flow);
+        let mut sums: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
+        let mut by_cause: BTreeMap<(Cause, u32), u64> = BTreeMap::new();
+        for moment in &causes.course {
+            sums.entry(moment.until).or_insert((moment.width, 0)).1 += moment.time;
+            *by_cause.entry((moment.cause, moment.port)).or_default() += moment.time;
+        }
+        for (until, (width, sum)) in sums {
+            let within = until.min(causes.until) - (until - width).max(causes.from);
+            assert_eq!(sum, within, "{name} in the interval to {until}: {causes:#?}");
+        }
+        for (key, span) in causes.ledger.iter() {
+            let rest = by_cause.get_mut(&(key.cause, key.port)).expect("it is there");
+            *rest = rest.checked_sub(span).expect("no more than there is");
+        }
+        assert!(by_cause.values().all(|&rest| rest == 0), "{name}: {by_cause:?} {causes:#?}");
     }
 }
 
@@ -93,24 +123,6 @@ impl FlowCauses {
     fn share(&self, which: impl Fn(&super::ledger::Key) -> bool) -> f64 {
         let sum: u64 = self.ledger.iter().filter(|(key, _)| which(key)).map(|(_, span)| span).sum();
         sum as f64 / (self.until - self.from) as f64
-    }
-}
-
-#[test]
-fn the_victim_loses_its_time_to_one_root_that_it_does_not_use() {
-    let run = run(file("victim"));
-    run.assert_conserved();
-    let (root, trunk) = (run.port("sw1 -> h6"), run.port("sw0 -> sw1"));
-    let victim = run.of("victim");
-    assert!(!victim.ports.contains(&root) && victim.ports.contains(&trunk));
-    let blocked = victim.share(|key| matches!(key.cause, Cause::Blocking(_)));
-    let at_root =
-        victim.share(|key| key.cause == Cause::Blocking(Root::Output) && key.port == root && key.via == trunk);
-    assert!(blocked > 0.5 && at_root > 0.9 * blocked, "{blocked} {at_root} {victim:#?}");
-    // Each of the four flows to the root has its part in it.
-    for flow in run.causes.iter().filter(|flow| flow.flow != victim.flow) {
-        let part = victim.share(|key| key.port == root && key.by == flow.flow);
-        assert!(part > 0.1 * at_root, "{}: {part} of {at_root}", run.name(flow.flow));
     }
 }
 
@@ -278,6 +290,7 @@ fn causes_add_up_in_networks_of_every_kind_and_no_partitioning_changes_them() {
                 for shards in [2, 3] {
                     let split = run_on(plan(&text), shards, shards);
                     assert_eq!(split.causes, run.causes, "{kind} {seed} in {shards} shards");
+                    assert_eq!(split.trees, run.trees, "{kind} {seed} in {shards} shards");
                 }
             }
         }
@@ -308,149 +321,4 @@ fn causes_add_up_when_links_fail_and_routes_change() {
             assert_eq!(run_on(plan(&text), 3, 2).causes, whole.causes, "{text}");
         }
     }
-}
-
-#[test]
-fn a_bystander_loses_its_time_to_the_slow_receiver() {
-    let run = run(file("slow-receiver"));
-    run.assert_conserved();
-    let root = run.port("sw1 -> h4");
-    let (bystander, sick) = (run.of("bystander"), run.of("to-slow-host"));
-    let blocked = bystander.share(|key| matches!(key.cause, Cause::Blocking(_)));
-    let charged = |key: &super::ledger::Key| key.cause == Cause::Blocking(Root::Receiver) && key.port == root;
-    let at_root = bystander.share(|key| charged(key) && key.by == sick.flow);
-    assert!(blocked > 0.2 && at_root > 0.9 * blocked, "{blocked} {at_root} {bystander:#?}");
-    assert!(sick.share(charged) > 0.2);
-}
-
-#[test]
-fn the_cause_of_a_deadlock_is_its_cycle() {
-    let run = run(file("ring-deadlock"));
-    run.assert_conserved();
-    assert!(matches!(run.summary.outcome, Outcome::Deadlock(_)), "{:?}", run.summary.outcome);
-    for flow in &run.causes {
-        let cycle = flow.share(|key| key.cause == Cause::Blocking(Root::Cycle));
-        let blocked = flow.share(|key| matches!(key.cause, Cause::Blocking(_)));
-        assert!(cycle > 0.5 * blocked && blocked > 0.3, "{cycle} of {blocked}: {flow:#?}");
-    }
-}
-
-/// Two flows of the same size into one output.
-fn two(classes: &str, low: &str, high: &str) -> Run {
-    let text = format!(
-        r#"
-        schema_version = 1
-        [network]
-        topology = "single-switch"
-        hosts = 3
-        link = {{ rate = "10Gb/s", latency = "500ns" }}
-        {classes}
-        [[switches]]
-        flow_control = "pfc"
-        buffers = {{ capacity = "2MB" }}
-        [[workloads]]
-        name = "low"
-        kind = "greedy"
-        from = "h0"
-        to = "h2"
-        size = "150KB"
-        {low}
-        [[workloads]]
-        name = "high"
-        kind = "greedy"
-        from = "h1"
-        to = "h2"
-        size = "150KB"
-        {high}
-        [run]
-        duration = "1ms"
-        "#
-    );
-    run(plan(&text))
-}
-
-/// A frame of 1500 B with 20 B of overhead at 10 Gb/s.
-const FRAME: u64 = 1_216_000;
-
-#[test]
-fn strict_priority_charges_the_wait_to_the_higher_class() {
-    let classes = "[[classes]]\nname = \"low\"\n[[classes]]\nname = \"high\"";
-    let run = two(classes, "class = \"low\"", "class = \"high\"");
-    run.assert_conserved();
-    let (low, high, out) = (run.of("low"), run.of("high"), run.port("sw0 -> h2"));
-    let contention = |flow: &FlowCauses, by: u32| {
-        let at = |key: &super::ledger::Key| key.cause == Cause::Contention && key.port == out && key.by == by;
-        flow.ledger.iter().filter(|(key, _)| at(key)).map(|(_, span)| span).sum::<u64>()
-    };
-    // All 100 frames of the higher class go first, but for one that had begun; and that is all it waits for.
-    let waited = contention(low, high.flow);
-    assert!((99 * FRAME..=100 * FRAME).contains(&waited), "{waited}");
-    assert!(contention(high, low.flow) <= FRAME);
-    let alone = run.flows[low.flow as usize].alone.expect("it has a size").as_picos();
-    assert_eq!(low.ledger.total() - waited, alone, "{low:#?}");
-}
-
-#[test]
-fn two_equal_flows_wait_for_each_other_and_the_rest_is_the_time_alone() {
-    let run = two("", "", "");
-    run.assert_conserved();
-    for (flow, other) in [("low", "high"), ("high", "low")].map(|(a, b)| (run.of(a), run.of(b))) {
-        let waited: u64 = flow.ledger.iter().filter(|(key, _)| key.cause != Cause::Path).map(|(_, span)| span).sum();
-        let by = flow.share(|key| key.cause == Cause::Contention && key.by == other.flow);
-        assert_eq!(waited, (by * flow.ledger.total() as f64).round() as u64, "{flow:#?}");
-        assert!(waited >= 98 * FRAME, "{waited}");
-        let alone = run.flows[flow.flow as usize].alone.expect("it has a size").as_picos();
-        assert_eq!(flow.ledger.total() - waited, alone, "{flow:#?}");
-    }
-}
-
-/// Removing what is to blame gives back what was charged.
-#[test]
-fn without_the_culprits_the_victim_gains_what_was_charged_to_their_root() {
-    let text = std::fs::read_to_string(format!("{}/../../scenarios/victim.toml", env!("CARGO_MANIFEST_DIR")));
-    let text = text.expect("it is there").replace("to = \"h5\"", "to = \"h5\"\nsize = \"1MB\"");
-    let with = run(plan(&text));
-    with.assert_conserved();
-    let victim = with.of("victim");
-    let root = with.port("sw1 -> h6");
-    let charged: u64 = victim
-        .ledger
-        .iter()
-        .filter(|(key, _)| key.port == root || key.cause == Cause::Contention)
-        .map(|(_, span)| span)
-        .sum();
-    let without = text.replace("from = [\"h0\", \"h1\", \"h3\", \"h4\"]", "from = [\"h0\"]\nstop = \"1ns\"");
-    let without = run(plan(&without));
-    let gained = victim.ledger.total() - without.of("victim").ledger.total();
-    // On the trunk, which is four times as fast, the victim's frames take a quarter of the time that they take on its own
-    // link. Without the culprits that link is what limits it: it gains a little less than was charged.
-    let ratio = charged as f64 / gained as f64;
-    assert!((1.0..1.2).contains(&ratio), "charged {charged} ps, gained {gained} ps: {victim:#?}");
-}
-
-/// A switch that marks whatever waits in a long queue marks victims, too; the queues of the root hold culprits only.
-#[test]
-fn marks_are_right_if_they_go_to_flows_that_the_root_limits() {
-    let marked = |switches: &str| {
-        let text = std::fs::read_to_string(format!("{}/../../scenarios/victim.toml", env!("CARGO_MANIFEST_DIR")));
-        let text = text.expect("it is there").replace("[[switches]]", switches);
-        let plan = plan(&text);
-        let fair = scenario::fair_phases(&plan).expect("the shares are unique");
-        let run = run(plan);
-        let marking = super::Marking::new(&run.plan, &run.causes, &fair);
-        (marking.precision(), marking.recall(), run.of("victim").signals.values().sum::<u64>())
-    };
-    let ecn = "congestion_point = { name = \"ecn\", kmin = \"20KB\", kmax = \"20KB\" }\n";
-    let (precision, recall, of_victim) = marked(&format!("[[switches]]\n{ecn}"));
-    let precision = precision.expect("there are marks");
-    assert!(of_victim > 0 && (0.5..0.99).contains(&precision), "{precision}, {of_victim} marks of the victim");
-    assert!(recall.is_some_and(|recall| recall > 0.95), "{recall:?}");
-    // Only sw1, at whose outputs the roots are.
-    let (precision, recall, of_victim) = marked(&format!(
-        "[[switches]]\nflow_control = \"pfc\"\nbuffers = {{ capacity = \"150KB\", xoff = \"100KB\", xon = \"97KB\" }}\n\
-         [[switches]]\nmatch = \"sw1\"\n{ecn}"
-    ));
-    assert_eq!((precision, of_victim), (Some(1.0), 0));
-    assert!(recall.is_some_and(|recall| recall > 0.95), "{recall:?}");
-    assert_eq!(marked("[[switches]]"), (None, Some(0.0), 0));
 }
