@@ -13,6 +13,8 @@ export interface Column<R> {
   kind?(row: R): string;
   /** The place in this page that the cell leads to. */
   link?(row: R): string;
+  /** What clicking the link does besides. */
+  act?(row: R): void;
   number?: boolean;
   /** How dark the cell is, from nothing to one. */
   shade?(row: R): number;
@@ -42,6 +44,7 @@ export function dataTable<R>(title: string, columns: Column<R>[], rows: R[], opt
     if (!column.link) return text(column, row);
     const link = el("a", {}, text(column, row));
     link.href = `#${column.link(row)}`;
+    if (column.act) link.addEventListener("click", () => column.act?.(row));
     return link;
   };
 

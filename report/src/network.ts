@@ -106,7 +106,7 @@ export class NetworkDrawing implements Painter {
     const named = ({ port, class: of }: Blocked) => run.directionOf(port, of);
     const down = [...new Set(seen.failed.map((port) => [run.ports[port].node, run.ports[port].peerNode].sort((a, b) => a - b).map((node) => run.nodes[node].name).join(" \u2013 ")))];
     if (down.length > 0) add(`${down.slice(0, 3).join(", ")}${down.length > 3 ? ` and ${down.length - 3} more` : ""} ${down.length === 1 ? "has" : "have"} failed; `, "failed");
-    if (seen.trees.length === 0 && seen.stray.length === 0) {
+    if (seen.trees.length === 0 && seen.stray.length === 0 && seen.circle.length === 0) {
       const { waiting } = seen.state;
       const longest = waiting.indexOf(waiting.reduce((a, b) => Math.max(a, b), 0));
       const queue = longest >= 0 && waiting[longest] > 0 ? `longest queue: ${show(waiting[longest], "size", 3)} at ${run.ports[longest].direction}` : "";
@@ -126,6 +126,7 @@ export class NetworkDrawing implements Painter {
       add(".");
     });
     if (seen.trees.length > 3) add(` ${seen.trees.length - 3} smaller ${seen.trees.length === 4 ? "tree is" : "trees are"} not listed.`);
+    const without = seen.exact ? "blocked until credits or a resume arrive" : "blocked, no root found";
     if (seen.circle.length > 0) {
       add(" ");
       add(`deadlock: ${seen.circle.map(named).join(", ")} wait for each other in a cycle.`, "root");
@@ -134,8 +135,8 @@ export class NetworkDrawing implements Painter {
         const of = run.usedClasses.size > 1 ? `${run.className(direction.class)}, ` : "";
         return `${run.ports[direction.port].direction} (${of}${digits(this.reader.blockedIn(seen.state, direction) * 100, 2)} % of the last four samples)`;
       });
-      add(`${seen.trees.length > 0 ? " " : ""}blocked, no root found: ${strays.join(", ")}.`);
-    } else if (seen.stray.length > 0) add(`${seen.trees.length > 0 ? " " : ""}blocked, no root found: ${directions(new Set(seen.stray.map(({ port }) => port)).size)}.`);
+      add(`${seen.trees.length > 0 ? " " : ""}${without}: ${strays.join(", ")}.`);
+    } else if (seen.stray.length > 0) add(`${seen.trees.length > 0 ? " " : ""}${without}: ${directions(new Set(seen.stray.map(({ port }) => port)).size)}.`);
     const victims = new Set(seen.trees.flatMap((tree) => tree.victims));
     for (const flow of this.followed) {
       const { name, start, end } = run.flows[flow];
@@ -276,7 +277,7 @@ export class NetworkDrawing implements Painter {
   }
 
   private held(surface: Surface, of: Theme, seen: Congestion, ends: number[][], direction: (port: number) => number): void {
-    const held = new Set([...seen.trees.flatMap((tree) => tree.directions), ...seen.stray].map(({ port }) => port));
+    const held = new Set([...seen.trees.flatMap((tree) => tree.directions), ...seen.stray, ...seen.circle].map(({ port }) => port));
     const wide = (port: number) => Math.max(direction(port), this.dense() ? 2.5 : 4);
     const circle = new Set(seen.circle.map(({ port }) => port));
     for (const port of held) {

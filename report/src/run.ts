@@ -2,7 +2,7 @@
 import { readRecord, readTable, tableOf, type Table } from "./data";
 import { TimeLink } from "./link";
 import { addAmounts, addLevels, counts, levels, rates, windowed, type Amounts, type Series } from "./series";
-import type { BufferKind, Cells, NetworkAbout, RunAbout, RunRecord, TableAbout } from "./types";
+import type { BufferKind, Cells, NetworkAbout, RunAbout, RunRecord, TableAbout, WhyAbout } from "./types";
 
 export interface Port {
   number: number;
@@ -121,6 +121,16 @@ export class Run {
   get about(): RunRecord {
     if (!this.record) throw new Error(`${this.label} was not opened`);
     return this.record;
+  }
+
+  /** The causes of its delays, if it measured them. */
+  get why(): WhyAbout | null {
+    return this.record?.why ?? null;
+  }
+
+  /** The texts that the numbers of a key stand for. */
+  texts(name: string, key: string): string[] {
+    return this.series[name]?.texts?.[key] ?? [];
   }
 
   /** The series it has. */

@@ -10,6 +10,7 @@ import type { Course } from "./tree";
 import { inTurn } from "./turns";
 import type { RunAbout } from "./types";
 import { expectationTable } from "./verdicts";
+import { whyPart } from "./whypage";
 
 const GOOD: Record<string, string> = { finished: "good", deadlock: "bad", stalled: "bad", loss: "bad", limit: "warning", interrupted: "warning" };
 
@@ -68,8 +69,16 @@ export function summary(run: Run): HTMLElement {
   return el("div", { class: "summary" }, description ? el("p", { class: "description" }, description) : null, list, text, expected);
 }
 
-/** What the worst moment was, in words. */
+/** The run in words: from its causes where they were measured, otherwise from the worst moment of its samples. */
 export function story(run: Run, course: Course): HTMLElement | null {
+  if (run.why) return el("p", { class: "story" }, run.why.headline);
+  const told = estimated(run, course);
+  told?.append(" ", el("span", { class: "note" }, "Roots and victims are estimated from samples; ", el("code", {}, "tailback run FILE --why --report"), " measures them."));
+  return told;
+}
+
+/** What the worst moment was, in words. */
+function estimated(run: Run, course: Course): HTMLElement | null {
   const { worst } = course;
   if (!worst) return null;
   if (worst.trees.length === 0) {
@@ -102,9 +111,11 @@ export async function runPage(about: RunAbout, into: HTMLElement): Promise<void>
   const top = summary(run);
   into.append(section("Outcome", "outcome", top));
   // What the network and the first chart need; the rest is unpacked while they are looked at.
-  await run.load(["links", "starved", "queues", "pauses", "flow_samples", "fair_shares", "notices"]);
+  await run.load(["links", "starved", "queues", "pauses", "flow_samples", "fair_shares", "notices", "trees", "cause_samples"]);
   const made = stage([run], run.link);
   into.append(section("Network", "network", made.root));
+  const why = run.why ? whyPart(run, run.why) : null;
+  if (why) into.append(section("Why", "why", why.root));
   const time = section("Over time", "time");
   into.append(time);
   inTurn(() => run.load());
@@ -119,7 +130,7 @@ export async function runPage(about: RunAbout, into: HTMLElement): Promise<void>
   const flows = el("div");
   tables.append(flows);
   void made.courses.then(([course]) => {
-    flows.append(flowTable(run, course));
+    flows.append(flowTable(run, course, why?.pick));
     const words = story(run, course);
     if (words) top.append(words);
   });

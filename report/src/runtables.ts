@@ -9,7 +9,14 @@ import { waitQuantile } from "./waits";
 
 const percent = (value: number | null) => (value === null ? "" : `${digits(value * 100, 3)} %`);
 
-export function flowTable(run: Run, course: Course | null): HTMLElement {
+/** With `pick`, clicking a flow shows the causes of its time. */
+export function flowTable(run: Run, course: Course | null, pick?: (flow: number) => void): HTMLElement {
+  const answers = new Map((run.why?.flows ?? []).map((flow) => [flow.number, flow]));
+  const victim = (flow: Flow) => {
+    if (!run.why) return course?.suffered[flow.number] ?? null;
+    const answer = answers.get(flow.number);
+    return answer?.victim ? answer.victim_share_of_loss : null;
+  };
   const raw = (name: string) => (flow: Flow) => {
     const cell = run.about.flows[name]?.[flow.number];
     return cell === null || cell === undefined ? null : Number(cell);
@@ -29,7 +36,7 @@ export function flowTable(run: Run, course: Course | null): HTMLElement {
   const retransmits = (run.about.manifest.totals["retransmitted_frames"] ?? 0) > 0;
   const count = (name: string, column: string, meaning: string): Column<Flow> => ({ name, meaning, number: true, value: raw(column), text: (flow) => show(raw(column)(flow), "count") });
   const columns: Column<Flow>[] = [
-    { name: "flow", value: (flow) => flow.name },
+    { name: "flow", value: (flow) => flow.name, ...(pick ? { link: () => "why", act: (flow: Flow) => pick(flow.number) } : {}) },
     { name: "workload", value: (flow) => run.workloads[flow.workload] ?? "" },
     { name: "from", value: (flow) => flow.source },
     { name: "to", value: (flow) => flow.destination },
@@ -46,7 +53,13 @@ export function flowTable(run: Run, course: Course | null): HTMLElement {
       kind: (flow) => ((distance(flow) ?? 0) < -0.2 ? "less" : (distance(flow) ?? 0) > 0.2 ? "moreof" : ""),
     },
     { name: "bottleneck", value: (flow) => flow.bottleneck ?? "" },
-    { name: "victim", number: true, meaning: "part of its lifetime in which a link of its path was blocked in its class, its throughput was below its fair share, and it did not contribute to the congestion", value: (flow) => course?.suffered[flow.number] ?? null, text: (flow) => percent(course?.suffered[flow.number] ?? null) },
+    {
+      name: "victim",
+      number: true,
+      meaning: run.why ? "part of its loss to roots that it does not use, of a victim" : "part of its lifetime in which a link of its path was blocked in its class, its throughput was below its fair share, and it did not contribute to the congestion",
+      value: victim,
+      text: (flow) => percent(victim(flow)),
+    },
     { ...completion, text: (flow) => (flow.never ? "never" : completion.text!(flow)) },
     { name: "lost", number: true, meaning: "frames that were dropped or lost and are not retransmitted", value: raw("lost_frames"), text: (flow) => show(raw("lost_frames")(flow), "count") },
     count("retransmitted", "retransmitted_frames", "frames that its source sent again, each time"),

@@ -8,6 +8,9 @@
 //
 // A flow is a victim of a tree if it is under way, crosses a blocked direction of the tree in its own class, gets less than its
 // fair share, and has no part in it: its own path does not lead from there over blocked directions to a root.
+//
+// All of this is an estimate from samples. Where the run has measured causes, trees and victims are those of the causes.
+import { ExactTrees } from "./exact";
 import type { Run } from "./run";
 import type { Series } from "./series";
 
@@ -57,6 +60,8 @@ export interface Congestion {
   circle: Blocked[];
   /** Directions whose link is down. */
   failed: number[];
+  /** Whether it is measured, rather than estimated from samples. */
+  exact: boolean;
 }
 
 /** More of the interval than this is as good as all of it. */
@@ -106,10 +111,12 @@ export class CongestionReader {
   private readonly queueCursors: (Cursor & { out: Float64Array; held: Float64Array })[] = [];
   private readonly pauseCursors: (Cursor & { starts: Float64Array; covered: Float64Array })[] = [];
   private readonly pauseKeys: number[][];
+  private readonly exact: ExactTrees | null;
 
   constructor(private readonly run: Run) {
     const { ports } = run;
     this.window = run.windows().own;
+    this.exact = run.why && run.series["trees"] ? new ExactTrees(run) : null;
     this.queueKeys = run.keys("queues");
     this.pauseKeys = run.keys("pauses");
     this.starvedKeys = run.keys("starved");
@@ -352,6 +359,7 @@ export class CongestionReader {
     const state = this.directions(at);
     const { ports, nodes } = this.run;
     const failed = new Set(this.run.failed(at - this.run.sample, at));
+    if (this.exact) return { at, state, ...this.exact.read(at), failed: [...failed], exact: true };
     const held = new Set<number>();
     state.blocked.forEach((part, cell) => part > HELD && held.add(cell));
     const roots: { cell: number; receiver: boolean }[] = [];
@@ -390,7 +398,7 @@ export class CongestionReader {
     }
     const stray = [...held].filter((cell) => !taken.has(cell));
     const named = (cell: number) => ({ port: this.portOf(cell), class: cell % this.classes });
-    return { at, state, trees, stray: stray.map(named), circle: this.circle(stray, at).map(named), failed: [...failed] };
+    return { at, state, trees, stray: stray.map(named), circle: this.circle(stray, at).map(named), failed: [...failed], exact: false };
   }
 
   /** A circle of directions that wait for each other; empty if there is none. */
@@ -486,7 +494,7 @@ export async function course(reader: CongestionReader, run: Run, most: number): 
   for (let i = 0; i < count; i++) {
     const seen = reader.read((i + 1) * every * run.sample);
     // A direction that is blocked in two classes is one direction.
-    const directions = new Set([...seen.trees.flatMap((tree) => tree.directions), ...seen.stray].map(({ port }) => port)).size;
+    const directions = new Set([...seen.trees.flatMap((tree) => tree.directions), ...seen.stray, ...seen.circle].map(({ port }) => port)).size;
     const victims = new Set(seen.trees.flatMap((tree) => tree.victims));
     made.times[i] = seen.at;
     made.directions[i] = directions;

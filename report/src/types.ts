@@ -14,6 +14,8 @@ export interface TableAbout {
   rows: number;
   recorded: number;
   bin_ps: number;
+  /** By key: the texts that its numbers stand for. */
+  texts?: Record<string, string[]>;
   /** Where its columns lie, in a run that was made in the page. */
   from?: number;
   to?: number;
@@ -86,6 +88,52 @@ export interface RunAbout {
   series: number;
 }
 
+/** A cause of a flow's time at one place. */
+export interface CauseAbout {
+  cause: string;
+  root: string | null;
+  port: number | null;
+  link: string | null;
+  /** Whether the flow uses that link. */
+  on_path: boolean | null;
+  via: string | null;
+  by: { flow: string; picoseconds: number }[];
+  picoseconds: number;
+  share_of_loss: number | null;
+}
+
+/** Why one flow took its time. */
+export interface WhyFlow {
+  flow: string;
+  number: number;
+  sentence: string;
+  victim: boolean;
+  complete: boolean;
+  picoseconds: number;
+  lost_picoseconds: number;
+  victim_share_of_loss: number;
+  causes: CauseAbout[];
+}
+
+/** A root of blocked time. */
+export interface RootAbout {
+  root: string;
+  port: number;
+  name: string;
+  picoseconds: number;
+  victim_picoseconds: number;
+  culprits: string[];
+}
+
+/** The causes of a run's delays, the worst flows first. */
+export interface WhyAbout {
+  headline: string;
+  started: number;
+  victims: number;
+  roots: RootAbout[];
+  flows: WhyFlow[];
+}
+
 /** What the blocks of a run say beside its series. */
 export interface RunRecord {
   manifest: Manifest;
@@ -93,6 +141,8 @@ export interface RunRecord {
   flows: Record<string, Cells>;
   waits: Record<string, Cells>;
   wait_buckets: Record<string, Cells>;
+  /** Null if the run did not measure causes; results of older programs lack it. */
+  why?: WhyAbout | null;
   network: NetworkAbout | null;
   ports: Record<string, Cells>;
   /** The series that can be looked at. */

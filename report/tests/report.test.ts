@@ -233,7 +233,7 @@ test("victims are of the class that is blocked; finite flows and losses", async 
   const { page, close } = await open(join(results, "report.html"));
   await page.waitForSelector(".growth canvas");
   const told = (await page.locator(".story").first().textContent()) ?? "";
-  const named = told.slice(told.indexOf("Victims"));
+  const named = told.slice(told.indexOf("Victims"), told.indexOf(" Roots and victims"));
   // The headline: the one flow that suffers, and no other.
   assert.match(told, /sw1 \u2192 h6 \(storage\) blocks/);
   assert.match(named, /^Victims \(.*\): victim \((9\d|100) % of its time; 1\.\d+ Gb\/s of 9\.87 Gb\/s\)\.$/);
@@ -256,6 +256,49 @@ test("victims are of the class that is blocked; finite flows and losses", async 
   assert.match((await page.locator("#outcome .facts").textContent()) ?? "", /never complete\d flows?: lost frames are not retransmitted/);
   await shot(page, "two-classes", true);
   await close();
+});
+
+test("why: causes make the headline, the trees, a matrix, and the bar and the timeline of a flow", async () => {
+  const results = recorded("victim", "why", ["--why"]);
+  const { page, close } = await open(join(results, "report.html"));
+  await page.waitForSelector(".growth canvas");
+  await page.locator(".story").waitFor();
+  assert.match((await page.locator(".story").first().textContent()) ?? "", /^Flows lost [\d.]+ ms to sw1 -> h6, .* culprits: .*hot\/.*\. 1 of 5 flows is a victim\. The worst flow: victim: victim: /);
+  await moveTo(page, 0.5);
+  assert.match((await page.locator(".status").first().textContent()) ?? "", /root sw1 \u2192 h6.*; victim: victim \(throughput/);
+  // The matrix: the root that the victim does not use is outlined in its row, and in no other.
+  const matrix = page.locator(".matrix tbody tr");
+  assert.equal(await matrix.count(), 5);
+  assert.deepEqual(await matrix.locator("td.foreign").count(), 1);
+  assert.match((await matrix.nth(0).locator("td.foreign").getAttribute("title")) ?? "", /^victim lost 8\d.* at sw1 -> h6, which it does not use, to hot/);
+  // The timeline of a flow adds up to its rows of the table.
+  const causes = table(results, "causes");
+  const flows = table(results, "flows");
+  for (const place of [0, 3]) {
+    const row = matrix.nth(place).locator("th button");
+    const name = (await row.textContent()) ?? "";
+    await row.click();
+    assert.ok(((await page.locator(".why-sentence").textContent()) ?? "").startsWith(`${name}: `));
+    const lines = String(await saved(page, () => page.locator(".causecourse .exports button", { hasText: "CSV" }).click())).trim().split("\n").slice(1);
+    const sum = lines.reduce((all, line) => all + line.split(",").slice(2).reduce((part, cell) => part + Number(cell), 0), 0);
+    const number = flows.findIndex((flow) => flow["name"] === name);
+    const whole = causes.filter((cause) => Number(cause["flow"]) === number).reduce((all, cause) => all + Number(cause["time"]), 0) / 1e12;
+    assert.ok(lines.length > 100 && Math.abs(sum / whole - 1) < 1e-6, `${name}: ${sum} of ${whole} s`);
+    const bars = await page.locator(".causebar span").evaluateAll((parts) => parts.reduce((all, part) => all + part.getBoundingClientRect().width, 0));
+    const bar = await page.locator(".causebar").evaluate((one) => one.clientWidth);
+    assert.ok(Math.abs(bars - bar) < 2, `${bars} of ${bar}`);
+  }
+  // From the table of flows to the causes of one.
+  await page.locator("section.table", { has: page.locator('h3:text-is("Flows")') }).locator("td a", { hasText: "victim" }).click();
+  assert.match((await page.locator(".why-sentence").textContent()) ?? "", /^victim: victim: /);
+  await shot(page, "why", true);
+  await close();
+  const without = recorded("victim", "why-not");
+  const estimated = await open(join(without, "report.html"));
+  await estimated.page.locator(".story").waitFor();
+  assert.match((await estimated.page.locator(".story").textContent()) ?? "", /estimated from samples; tailback run FILE --why --report measures them/);
+  assert.equal(await estimated.page.locator("#why").count(), 0);
+  await estimated.close();
 });
 
 test("a failed link is drawn as failed, and named", async () => {
@@ -446,7 +489,7 @@ test("names cannot become script", async () => {
   writeFileSync(file, text);
   const results = join(place("nasty"), "results");
   rmSync(results, { recursive: true, force: true });
-  tailback(["run", file, "--quiet", "--report", "--out", results]);
+  tailback(["run", file, "--quiet", "--why", "--report", "--out", results]);
   const { page, close } = await open(join(results, "report.html"));
   assert.equal(await page.locator("h1").textContent(), nasty);
   assert.equal(await page.locator("img").count(), 0);

@@ -119,3 +119,27 @@ test("a share counts over the window, and for no longer than the flow is under w
   assert.equal(meanLevel([100, 200], [8, 0], 120, 180), 8);
   assert.equal(meanLevel([], [], 0, 10), 0);
 });
+
+test("where causes were measured, trees are theirs", () => {
+  const run = network(culprits, storage, [[6, 1]], [6]);
+  // The trunk is blocked by the link to c, and a little by that to d; a waits for the trunk, and b for a resume.
+  const rows: [number[], number][] = [[[4, 1, 0, 6], 9], [[4, 1, 0, 8], 0.5], [[0, 1, 0, 6], 10], [[2, 1, 1, 2], 10]];
+  const victim = { number: 1, victim: true, causes: [{ cause: "blocking", root: "output", port: 6, on_path: false }] };
+  const causes: [number[], number][] = [[[1, 0, 0, 6], 8], [[0, 0, 0, 6], 8]];
+  const tables: Record<string, [number[], number][]> = { trees: rows, cause_samples: causes };
+  const measured = Object.assign(run, {
+    why: { flows: [victim] },
+    series: { ...run.series, trees: {}, cause_samples: {} },
+    texts: (_: string, key: string) => (key === "root" ? ["output", "resume"] : ["blocking"]),
+    keys: (name: string) => (tables[name] ?? []).map(([key]) => key),
+    column: (name: string, column: string, ...key: number[]) => {
+      const found = tables[name]?.find(([known]) => known.join(" ") === key.join(" "));
+      return Float64Array.from(!found ? [] : column === "time" ? [500] : column === "interval" ? [10] : [found[1]]);
+    },
+  }) as unknown as Run;
+  const seen = new CongestionReader(measured).read(500);
+  assert.ok(seen.exact);
+  assert.deepEqual(seen.trees, [{ root: 6, class: 1, receiver: false, directions: [{ port: 4, depth: 1 }, { port: 0, depth: 2 }], victims: [1] }]);
+  assert.deepEqual([seen.stray, seen.circle], [[{ port: 2, class: 1 }], []]);
+  assert.deepEqual(new CongestionReader(measured).read(400).trees, []);
+});

@@ -6,6 +6,10 @@ use results::document::{Chart, ChartGroup, JudgementRecord, Network};
 use results::{Batch, Cells, EXPECTATIONS_FILE, Results, ResultsError};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
+use study::why::WhyError;
+
+/// Flows whose causes a report lists: those that lost most.
+const MOST_FLOWS: usize = 400;
 
 /// The series of a run that a report needs.
 #[derive(Clone, Debug, Default)]
@@ -58,6 +62,8 @@ pub(super) fn series() -> Vec<Wish> {
         wish(&schema::RATES, "time", &["flow"], &["rate", "window"], Join::Levels),
         wish(&schema::PAUSES, "end", &["port", "class"], &["start"], Join::Spans),
         wish(&schema::NOTICES, "time", &["flow"], &[], Join::Events),
+        wish(&schema::TREES, "time", &["port", "class", "root", "root_port"], &["interval", "blocked"], Join::Amounts),
+        wish(&schema::CAUSE_SAMPLES, "time", &["flow", "cause", "root", "port"], &["interval", "span"], Join::Amounts),
         wish(&schema::DROPS, "time", &["port"], &[], Join::Events),
     ]
 }
@@ -174,9 +180,20 @@ pub(super) fn about(results: &Results, with_plan: bool) -> Result<About, Results
         "flows": small(&schema::FLOWS)?,
         "waits": small(&schema::WAITS)?,
         "wait_buckets": small(&schema::WAIT_BUCKETS)?,
+        "why": overview(results)?,
     });
     // Results of before there was such a file have none: then the drawing does with what the ports tell.
     Ok(About { own, network: json!(results.document::<Network>()?), ports: small(&schema::PORTS)? })
+}
+
+/// The causes of the run's delays; null if they were not recorded.
+fn overview(results: &Results) -> Result<Option<Value>, ResultsError> {
+    match study::why::overview(results, MOST_FLOWS) {
+        Ok(overview) => Ok(overview.as_ref().map(study::why::Overview::record)),
+        Err(WhyError::Results(error)) => Err(error),
+        // There is always an answer to the question for the worst.
+        Err(WhyError::Nothing(_)) => Ok(None),
+    }
 }
 
 /// The verdicts on what the scenario expects.

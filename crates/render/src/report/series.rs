@@ -5,7 +5,7 @@
 //! preserves peaks. Bins are only ever doubled, so repeated merging gives the same result as merging once.
 
 use fabric::record::schema::Table;
-use results::{Batch, Pack, Results, ResultsError, deflated};
+use results::{Batch, Cells, Pack, Results, ResultsError, deflated};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ pub(super) struct Wish {
     pub(super) table: &'static Table,
     /// Name of the time column.
     pub(super) time: &'static str,
-    /// Columns that distinguish series, at most three.
+    /// Columns that distinguish series, at most four. Texts are numbered in the order in which they first appear.
     pub(super) keys: &'static [&'static str],
     /// Columns of values.
     pub(super) values: Vec<&'static str>,
@@ -54,7 +54,7 @@ impl Wish {
 /// Represents an empty cell in a column of non-negative numbers.
 const EMPTY: i64 = -1;
 
-type Key = [i64; 3];
+type Key = [i64; 4];
 
 /// Returns the bin of an instant. An interval that ends at the edge of a bin belongs to it.
 fn bin_of(time: i64, bin: i64) -> i64 {
@@ -136,6 +136,8 @@ pub(super) struct Gathered {
     sample: i64,
     end: i64,
     places: BTreeMap<Key, usize>,
+    /// By key: the texts that its numbers stand for.
+    texts: BTreeMap<&'static str, Vec<String>>,
     keys: Vec<Key>,
     series: Vec<Series>,
     /// The series that last followed each series: the rows of one instant mostly come in the same order.
@@ -161,6 +163,7 @@ impl Gathered {
             sample: sample.max(1),
             end,
             places: BTreeMap::new(),
+            texts: BTreeMap::new(),
             keys: Vec::new(),
             series: Vec::new(),
             follows: Vec::new(),
@@ -200,21 +203,45 @@ impl Gathered {
         self.rows = self.rows + series.cells.len() / row.len() - before / row.len();
     }
 
+    /// The cells of a key as numbers; an empty one is negative.
+    fn numbers(&mut self, batch: &Batch, name: &'static str) -> Vec<i64> {
+        let place = batch.table.column(name);
+        let present = place.and_then(|place| batch.present[place].as_deref());
+        let is_here = |row: usize| present.is_none_or(|present| present[row]);
+        let is_text = place.is_some_and(|place| matches!(batch.columns[place], Cells::Text(_)));
+        if !is_text {
+            let cells = batch.integers(name).iter().enumerate();
+            return cells.map(|(row, &cell)| if is_here(row) { cell } else { EMPTY }).collect();
+        }
+        let known = self.texts.entry(name).or_default();
+        let number = |(row, text): (usize, &String)| {
+            if !is_here(row) {
+                return EMPTY;
+            }
+            let place = known.iter().position(|known| known == text).unwrap_or_else(|| {
+                known.push(text.clone());
+                known.len() - 1
+            });
+            place as i64
+        };
+        batch.texts(name).iter().enumerate().map(number).collect()
+    }
+
     /// Takes rows of its table, in order of time, and keeps about `most` at the most.
     pub(super) fn take(&mut self, batch: &Batch, most: usize) {
         let Wish { time, keys, values, join, members, .. } = self.wish.clone();
         let times = batch.integers(time);
-        let keys: Vec<&[i64]> = keys.iter().map(|name| batch.integers(name)).collect();
+        let keys: Vec<Vec<i64>> = keys.iter().map(|name| self.numbers(batch, name)).collect();
         let present = |name: &str| batch.table.column(name).and_then(|place| batch.present[place].as_deref());
         let values: Vec<(&[i64], Option<&[bool]>)> =
             values.iter().map(|name| (batch.integers(name), present(name))).collect();
-        let members = members.as_ref().map(|(place, numbers)| (keys[*place], numbers));
+        let members = members.as_ref().map(|(place, numbers)| (&keys[*place], numbers));
         let mut row = vec![0; self.width()];
         for place in 0..batch.len() {
             if members.is_some_and(|(key, numbers)| numbers.binary_search(&key[place]).is_err()) {
                 continue;
             }
-            let mut key = [0; 3];
+            let mut key = [0; 4];
             key.iter_mut().zip(&keys).for_each(|(key, cells)| *key = cells[place]);
             row[0] = times[place];
             for (cell, (cells, present)) in row[1..].iter_mut().zip(&values) {
@@ -314,6 +341,7 @@ impl Gathered {
         let (bytes, columns) = pack.finish();
         let about = json!({
             "columns": columns,
+            "texts": self.texts,
             "series": order.len(),
             "rows": self.rows,
             "recorded": self.recorded,
@@ -351,7 +379,7 @@ mod tests {
         let values = vec!["x"; rows[0].len() - 1 - usize::from(matches!(join, Join::Events | Join::Spans))];
         let wish = Wish { table: &schema::LINKS, time: "time", keys: &["port"], values, join, members: None };
         let mut made = Gathered::new(wish, rows.len() as u64, 5, 1000);
-        rows.iter().for_each(|row| made.add([7, 0, 0], row));
+        rows.iter().for_each(|row| made.add([7, 0, 0, 0], row));
         made
     }
 
@@ -402,7 +430,7 @@ mod tests {
         for join in [Join::Amounts, Join::Levels, Join::Events, Join::Spans] {
             let mut early = gathered(&rows[..1], join);
             for (number, row) in rows.iter().enumerate().skip(1) {
-                early.add([7, 0, 0], row);
+                early.add([7, 0, 0, 0], row);
                 if [13, 14, 77, 150].contains(&number) {
                     early.shorten();
                 }
