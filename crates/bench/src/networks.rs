@@ -32,6 +32,7 @@ fn switch() -> SwitchSpec {
         pipeline: Span::ZERO,
         order: fabric::spec::Order::Arrival,
         congestion_point: None,
+        pfc_watchdog: None,
     }
 }
 

@@ -78,6 +78,10 @@ pub enum Metric {
     DroppedFrames,
     /// Data frames lost on a cable.
     LostFrames,
+    /// Frames that PFC watchdogs dropped.
+    WatchdogFrames,
+    /// Storms that PFC watchdogs detected.
+    Storms,
     /// PAUSE and PFC frames sent.
     PauseFrames,
     /// Bytes other than data.

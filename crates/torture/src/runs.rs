@@ -147,12 +147,12 @@ fn conserved(plan: &Plan, execution: &Execution) -> Result<(), String> {
     }
     let (t, census) = (report.totals, simulation.census());
     let rejected = [t.duplicate_bytes + t.rejected_bytes, t.duplicate_frames + t.rejected_frames];
-    let gone = t.dropped_bytes + t.trimmed_bytes + t.lost_bytes + t.discarded_bytes;
+    let gone = t.dropped_bytes + t.trimmed_bytes + t.lost_bytes + t.discarded_bytes + t.watchdog_bytes;
     let bytes = t.delivered_bytes + rejected[0] + gone + census.bytes;
     if t.made_bytes + t.retransmitted_bytes != bytes || census.places != census.frames + census.control {
         return Err(format!("not conserved: {t:?} {census:?}"));
     }
-    let gone = t.dropped_frames + t.trimmed_frames + t.lost_frames + t.discarded_frames;
+    let gone = t.dropped_frames + t.trimmed_frames + t.lost_frames + t.discarded_frames + t.watchdog_frames;
     let (frames, made) =
         (t.delivered_frames + rejected[1] + gone + census.frames, t.made_frames + t.retransmitted_frames);
     // What is queued again is made once and may be dropped often.
@@ -193,6 +193,7 @@ fn tables(plan: &Plan, execution: &Execution, out: &Path) -> Result<(), String> 
             data.filter(|(kind, cause)| *kind == "data" && causes.contains(&cause.as_str())).count() as u64
         };
         equal("drops in switches", count(&["full", "early", "unreachable"]), t.dropped_frames)?;
+        equal("drops of watchdogs", count(&["watchdog"]), t.watchdog_frames)?;
         equal("trimmed frames", count(&["trimmed"]), t.trimmed_frames)?;
         equal("losses on cables", count(&["corrupt", "link-down", "pause-lost"]), t.lost_frames)?;
         equal("discarded at the source", count(&["at-source"]), t.discarded_frames)?;

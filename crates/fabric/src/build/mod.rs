@@ -28,6 +28,7 @@ use crate::machine::host::waiting::WaitingFlows;
 use crate::machine::network::{Action, Device, Network, Node, Numbers, Switch};
 use crate::machine::port::arbiter::Arbiter;
 use crate::machine::port::egress::Schedule;
+use crate::machine::port::pfc_watchdog::PfcWatchdog;
 use crate::machine::port::{
     ARBITRATED, CONGESTION_POINT, CREDITS, CUT_THROUGH, Gate, IN_TURN, INPUT_QUEUED, KEEPS, Lane, MARKS, NOISY,
     OUTPUT_QUEUED, Port, STAMPS,
@@ -307,6 +308,7 @@ impl Layout<'_> {
             noise: vec![None; ports],
             responses: vec![None; ports],
             schedules: vec![None; ports],
+            pfc_watchdogs: vec![None; ports],
             arbiters: vec![None; ports],
             nodes: Vec::with_capacity(members.len()),
             fingerprints: vec![engine::Fingerprint::default(); members.len()],
@@ -400,6 +402,10 @@ impl Layout<'_> {
             let shared = self.plan.shared_rules[port.rules as usize];
             let largest = self.plan.largest_frames[class];
             rule.watch(&mut network.lanes[place * network.classes + class], class, shared, largest);
+        }
+        if plan.watched != 0 {
+            let spec = self.plan.pfc_watchdogs[usize::from(plan.pfc_watchdog)];
+            network.pfc_watchdogs[place] = Some(Box::new(PfcWatchdog::new(spec, plan.watched)));
         }
         match plan.egress {
             EgressKind::Strict => {}

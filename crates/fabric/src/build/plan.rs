@@ -3,7 +3,7 @@
 use crate::build::sparse::Sparse;
 use crate::describe::graph::{HostId, NodeId};
 use crate::describe::routing::Routes;
-use crate::describe::spec::{Arbitration, BypassReading, VlArbitration, VlEntry};
+use crate::describe::spec::{Arbitration, BypassReading, PfcWatchdogSpec, VlArbitration, VlEntry};
 use crate::describe::workload::{FlowList, FlowSpec};
 use crate::machine::port::Lane;
 use std::collections::BTreeMap;
@@ -319,6 +319,9 @@ pub(crate) struct PortPlan {
     pub(crate) egress: EgressKind,
     /// Classes whose pauses it obeys.
     pub(crate) obeys: u8,
+    /// Position of its PFC watchdog in [`NetworkPlan::pfc_watchdogs`], and the classes that it watches.
+    pub(crate) pfc_watchdog: u16,
+    pub(crate) watched: u8,
     /// Global number of the far end.
     pub(crate) peer: u32,
     /// Whether the far end takes frames by their header.
@@ -349,6 +352,7 @@ pub(crate) struct NetworkPlan {
     pub(crate) adapters: Vec<AdapterKind>,
     pub(crate) egress: Vec<EgressPlan>,
     pub(crate) vl: Vec<VlPlan>,
+    pub(crate) pfc_watchdogs: Vec<PfcWatchdogSpec>,
     pub(crate) tables: Vec<Tables>,
     /// Of each host the first address of its ports and how many there are; empty if ports have no addresses.
     pub(crate) addresses: Vec<(HostId, u16)>,
@@ -380,6 +384,7 @@ impl NetworkPlan {
             adapters: self.adapters.clone(),
             egress: self.egress.clone(),
             vl: self.vl.clone(),
+            pfc_watchdogs: self.pfc_watchdogs.clone(),
             tables: self.tables.iter().map(|tables| tables.part(rows)).collect(),
             addresses: self.addresses.clone(),
             ports: self.ports.part(near),

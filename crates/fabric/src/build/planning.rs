@@ -7,7 +7,7 @@ use crate::build::plan::{
 use crate::describe::graph::{Graph, HostId, NodeId, PortEnd, Role};
 use crate::describe::spec::{
     Arbitration, Buffer, ClassBuffer, CreditReturn, CreditUnit, Egress, EgressGroup, FlowControl, Multipath,
-    NetworkSpec, PortSpec, Queueing, Share, Within,
+    NetworkSpec, PfcWatchdogSpec, PortSpec, Queueing, Share, Within,
 };
 use crate::describe::trip::Trips;
 use crate::describe::validate::largest_frame;
@@ -79,6 +79,7 @@ pub(crate) fn plan(spec: &NetworkSpec) -> Result<NetworkPlan, String> {
     }
     let mut ports = port_plans(spec, &chosen);
     set_ports(spec, &mut ports, &mut rules, &mut shared_rules, &mut ways);
+    let pfc_watchdogs = set_watchdogs(spec, &mut ports);
     Ok(NetworkPlan {
         overhead: spec.overhead,
         smallest_frame: spec.smallest_frame.get() as u16,
@@ -91,6 +92,7 @@ pub(crate) fn plan(spec: &NetworkSpec) -> Result<NetworkPlan, String> {
         adapters,
         egress: ways.groups,
         vl: ways.tables,
+        pfc_watchdogs,
         tables,
         addresses: match spec.graph.port_addresses {
             true => (0..spec.routes.hosts() as u32).map(|host| spec.routes.addresses(HostId(host))).collect(),
@@ -173,7 +175,7 @@ fn set_ports(
 ) {
     let mut made: Vec<(u16, u8, Option<&[ClassBuffer]>, u16)> = Vec::new();
     let first: BTreeMap<u32, usize> = (0..ports.len()).rev().map(|port| (ports[port].node, port)).collect();
-    for PortSpec { node, port, pfc, egress, buffers } in &spec.ports {
+    for PortSpec { node, port, pfc, egress, buffers, pfc_watchdog: _ } in &spec.ports {
         let at = first[&node.0] + usize::from(*port);
         let kind = ports[at].rules;
         if let Some(egress) = egress {
@@ -196,6 +198,35 @@ fn set_ports(
             }
         };
     }
+}
+
+/// PFC watchdogs, each kept once: those of kinds of switches, and those of ports that differ. They watch the classes of which
+/// a port obeys pauses by class.
+fn set_watchdogs(spec: &NetworkSpec, ports: &mut [PortPlan]) -> Vec<PfcWatchdogSpec> {
+    let mut known: Vec<PfcWatchdogSpec> = Vec::new();
+    let own: BTreeMap<(u32, u16), PfcWatchdogSpec> =
+        spec.ports.iter().filter_map(|port| Some(((port.node.0, port.port), port.pfc_watchdog?))).collect();
+    let lossless = (0..).zip(&spec.classes).filter(|(_, class)| class.lossless);
+    let lossless = lossless.fold(0u8, |classes, (class, _)| classes | 1 << class);
+    for at in 0..ports.len() {
+        if ports[at].at_host {
+            continue;
+        }
+        let kind = &spec.switches[spec.kind_of[ports[at].node as usize] as usize];
+        let Some(watchdog) = own.get(&(ports[at].node, ports[at].number)).copied().or(kind.pfc_watchdog) else {
+            continue;
+        };
+        if !matches!(spec.flow_control(NodeId(ports[ports[at].peer as usize].node)), FlowControl::Pfc(_)) {
+            continue;
+        }
+        let number = known.iter().position(|other| *other == watchdog).unwrap_or_else(|| {
+            known.push(watchdog);
+            known.len() - 1
+        });
+        let port = &mut ports[at];
+        (port.pfc_watchdog, port.watched) = (number as u16, watchdog.classes & port.obeys & lossless);
+    }
+    known
 }
 
 /// The rules of a port, class by class. `output_only`: lossy classes are limited at the output queue. `pfc`: lossless
@@ -288,6 +319,8 @@ fn port_plans(spec: &NetworkSpec, chosen: &[EgressKind]) -> Vec<PortPlan> {
                 rules: node_rules(spec, node) as u16,
                 egress: chosen[node_rules(spec, node)],
                 obeys: u8::MAX,
+                pfc_watchdog: 0,
+                watched: 0,
                 peer: first[peer] + u32::from(end.peer_port),
                 header_delay: header_delay.unwrap_or(Span::ZERO),
                 cuts_through: header_delay.is_some(),

@@ -134,6 +134,7 @@ mod tests {
             pipeline: Span::ZERO,
             order: Order::Arrival,
             congestion_point: None,
+            pfc_watchdog: None,
         };
         let mut spec = NetworkSpec::uniform(graph, switch, AdapterSpec::default(), class);
         let hosts: Vec<HostId> = (0..spec.graph.hosts().len() as u32).map(HostId).collect();

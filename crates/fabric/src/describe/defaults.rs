@@ -45,6 +45,7 @@ impl Default for SwitchSpec {
             pipeline: Span::ZERO,
             order: Order::Arrival,
             congestion_point: None,
+            pfc_watchdog: None,
         }
     }
 }

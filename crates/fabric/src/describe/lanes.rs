@@ -120,10 +120,14 @@ pub fn spread(mut spec: NetworkSpec, layered: &[bool]) -> Result<NetworkSpec, La
             probe.answer_class = spread.of(probe.answer_class, back);
         }
     }
-    spec.switches.iter_mut().for_each(|switch| switch_lanes(&spread, switch));
+    spec.switches.iter_mut().for_each(|switch| {
+        switch_lanes(&spread, switch);
+        switch.pfc_watchdog.iter_mut().for_each(|watchdog| watchdog.classes = spread.mask(watchdog.classes));
+    });
     spec.adapters.iter_mut().for_each(|adapter| adapter_lanes(&spread, adapter));
     for port in &mut spec.ports {
         port.pfc = spread.mask(port.pfc);
+        port.pfc_watchdog.iter_mut().for_each(|watchdog| watchdog.classes = spread.mask(watchdog.classes));
         port.egress.iter_mut().for_each(|of_port| egress(&spread, of_port));
         port.buffers.iter_mut().for_each(|of_port| *of_port = spread.list(of_port));
     }
@@ -231,6 +235,7 @@ mod tests {
             pipeline: Span::ZERO,
             order: Order::Arrival,
             congestion_point: None,
+            pfc_watchdog: None,
         };
         let class = |name: &&str| ClassSpec { name: (*name).into(), lossless: true };
         let routes = Routing::Lash.compute(&graph, &[]).unwrap();
@@ -249,7 +254,7 @@ mod tests {
                 it.acknowledge = acknowledge;
             }));
         }
-        spec.ports.push(PortSpec { node: NodeId(0), port: 0, pfc: 0b011, egress: Some(Egress::Strict), buffers: None });
+        spec.ports.push(PortSpec { pfc: 0b011, egress: Some(Egress::Strict), ..PortSpec::plain(NodeId(0), 0) });
         let spec = spread(spec, &[false, true, false]).unwrap();
         assert_eq!((spec.ports[0].pfc, spec.ports[0].egress.as_ref()), (0b0111, Some(&spec.switches[0].egress)));
         let names: Vec<&str> = spec.classes.iter().map(|class| class.name.as_str()).collect();

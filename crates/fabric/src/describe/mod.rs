@@ -8,6 +8,7 @@ pub(crate) mod error;
 pub mod graph;
 pub mod lanes;
 pub(crate) mod multi_homing;
+pub(crate) mod pfc_watchdog;
 pub mod routing;
 pub mod spec;
 pub mod topology;

@@ -4,6 +4,7 @@
 //! impossible.
 
 use crate::describe::graph::{Graph, NodeId, Role};
+pub use crate::describe::pfc_watchdog::{PfcWatchdogSpec, WatchdogAction};
 use crate::describe::routing::{Routes, flow_entropy, tree_entropy};
 use crate::describe::workload::{Dependencies, Destination, FlowList};
 use congestion::{CongestionPoint, Point};
@@ -341,6 +342,8 @@ pub struct SwitchSpec {
     pub order: Order,
     /// Congestion point, occupancy accounting and reliable delivery, if any.
     pub congestion_point: Option<CongestionPointSpec>,
+    /// PFC watchdog of its ports, if any. Output queueing with PFC only.
+    pub pfc_watchdog: Option<PfcWatchdogSpec>,
 }
 
 impl SwitchSpec {
@@ -548,6 +551,16 @@ pub struct PortSpec {
     pub egress: Option<Egress>,
     /// Buffer of each class at this port of a switch; `None` for those of its kind.
     pub buffers: Option<Vec<ClassBuffer>>,
+    /// PFC watchdog of this port of a switch; `None` for that of its kind, if it has one.
+    pub pfc_watchdog: Option<PfcWatchdogSpec>,
+}
+
+impl PortSpec {
+    /// Returns a port that does not differ from its kind.
+    #[must_use]
+    pub const fn plain(node: NodeId, port: u16) -> PortSpec {
+        PortSpec { node, port, pfc: u8::MAX, egress: None, buffers: None, pfc_watchdog: None }
+    }
 }
 
 /// A change of forwarding tables.

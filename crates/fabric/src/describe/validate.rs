@@ -9,7 +9,7 @@ use crate::describe::spec::{
     VlArbitration,
 };
 use crate::describe::validate_flow::{check_dependencies, check_flow};
-use crate::describe::validate_point::check_watch;
+use crate::describe::validate_point::{check_watch, check_watchdog};
 use crate::describe::workload::{Destination, FlowSpec, Via};
 use crate::machine::switch::crossbar::MAX_PORTS;
 use congestion::{Adapter, ReactionPoint};
@@ -253,6 +253,14 @@ fn check_ports(spec: &NetworkSpec) -> Vec<BuildError> {
         }
         if let Some(buffers) = port.buffers.as_ref().filter(|_| there) {
             check_port_buffers(spec, port.node, buffers, &mut wrong);
+        }
+        if let Some(watchdog) = port.pfc_watchdog.as_ref().filter(|_| there) {
+            let node = port.node.0 as usize;
+            let kind = Some(spec.kind_of[node] as usize).filter(|_| spec.graph.nodes[node].role == Role::Switch);
+            match kind.and_then(|kind| spec.switches.get(kind)) {
+                Some(switch) => check_watchdog(Some(watchdog), switch, &mut wrong),
+                None => wrong.push("only ports of switches have a PFC watchdog".into()),
+            }
         }
     }
     wrong.into_iter().map(|reason| BuildError::Network { reason }).collect()

@@ -1,9 +1,12 @@
 //! Congestion points and reliable delivery that cannot be built, and why.
 
 use crate::describe::graph::{NodeId, Role};
-use crate::describe::spec::{Buffer, BypassReading, CongestionPointSpec, NetworkSpec, Order, Queueing, SwitchSpec};
+use crate::describe::spec::{
+    Buffer, BypassReading, CongestionPointSpec, FlowControl, NetworkSpec, Order, PfcWatchdogSpec, Queueing, SwitchSpec,
+};
+use crate::describe::validate::LATEST;
 use congestion::CongestionPoint;
-use units::{Bytes, Span};
+use units::{Bytes, Span, Time};
 
 /// Whether all switches with hosts, which are the far sides of the fabric, send receipts.
 fn reliable_at_hosts(spec: &NetworkSpec) -> bool {
@@ -14,6 +17,32 @@ fn reliable_at_hosts(spec: &NetworkSpec) -> bool {
     };
     let ends = spec.graph.cables.iter().flat_map(|cable| [(cable.a, cable.b), (cable.b, cable.a)]);
     !ends.into_iter().any(|(near, far)| role(far) == Role::Host && silent(near))
+}
+
+/// The PFC watchdog of a switch or of one of its ports.
+pub(super) fn check_watchdog(watchdog: Option<&PfcWatchdogSpec>, switch: &SwitchSpec, wrong: &mut Vec<String>) {
+    let Some(watchdog) = watchdog else { return };
+    if !matches!(switch.flow_control, FlowControl::Pfc(_)) || switch.queueing != Queueing::Output {
+        wrong.push("a PFC watchdog needs PFC and output queueing; choose both, or remove the watchdog".into());
+    }
+    if switch.congestion_point.as_ref().is_some_and(|watch| watch.reliable) {
+        wrong.push(
+            "a PFC watchdog drops frames that reliable delivery keeps copies of for ever; remove one of the two".into(),
+        );
+    }
+    let PfcWatchdogSpec { detection, restoration, poll, .. } = *watchdog;
+    if detection == Span::ZERO || restoration == Span::ZERO {
+        wrong.push("a PFC watchdog needs a detection and a restoration time above zero".into());
+    }
+    if detection.max(restoration) > LATEST.saturating_since(Time::ZERO) {
+        wrong.push("a PFC watchdog has a time beyond any run; check the unit".into());
+    }
+    // As `pfcwd interval` of SONiC has it.
+    if poll > detection.min(restoration) {
+        wrong.push(format!(
+            "a poll interval of {poll} exceeds the detection or restoration time of the PFC watchdog; shorten it"
+        ));
+    }
 }
 
 /// What a switch does to the frames in it beside forwarding: overtaking, turns of destinations, congestion points.
@@ -32,6 +61,7 @@ pub(super) fn check_watch(spec: &NetworkSpec, switch: &SwitchSpec, ports: usize,
                 .into(),
         );
     }
+    check_watchdog(switch.pfc_watchdog.as_ref(), switch, wrong);
     let Some(watch) = &switch.congestion_point else { return };
     if usize::from(watch.notice_class) >= spec.classes.len() {
         wrong.push(format!(

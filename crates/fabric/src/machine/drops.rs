@@ -4,6 +4,7 @@ use crate::build::places::Origin;
 use crate::build::plan::Rule;
 use crate::machine::frame::{Frame, Kind};
 use crate::machine::network::{Ctx, Message, Network};
+use crate::machine::port::pfc_watchdog::SENT_IN_STORM;
 use crate::observe::outcome::Loss;
 use crate::observe::probe::{DropCause, Probe};
 use congestion::CongestionPoint;
@@ -110,20 +111,23 @@ impl<P: Probe> Network<P> {
                 (&mut self.totals.lost_frames, &mut self.totals.lost_bytes)
             }
             DropCause::AtSource => (&mut self.totals.discarded_frames, &mut self.totals.discarded_bytes),
+            DropCause::Watchdog => (&mut self.totals.watchdog_frames, &mut self.totals.watchdog_bytes),
         };
         *frames += 1;
         *bytes += u64::from(payload);
     }
 
     /// There is no room for an arriving frame. In a lossless class that ends the run, unless a fault of the link has kept
-    /// XOFF from the sender: then the frame is lost by that fault, like a damaged one.
+    /// XOFF from the sender: then the frame is lost by that fault, like a damaged one; or unless a PFC watchdog sent the frame
+    /// in spite of a pause.
     #[cold]
     pub(crate) fn overflow(&mut self, now: Time, p: u32, place: u32, rule: Rule, ctx: &mut Ctx) {
         let frame: Frame = self.pool[place];
         let global = self.ports[p as usize].global;
         let first = self.loss.is_none_or(|loss| (now, global) < (loss.at, loss.port));
-        let faulty = rule.lossless && self.gates[self.lane(p, rule.account)].unheard;
-        if rule.lossless && first && !faulty {
+        let forwarded = frame.output == SENT_IN_STORM;
+        let faulty = rule.lossless && !forwarded && self.gates[self.lane(p, rule.account)].unheard;
+        if rule.lossless && first && !faulty && !forwarded {
             let lane = self.lanes[self.lane(p, rule.account)];
             self.loss = Some(Loss {
                 at: now,
@@ -142,11 +146,19 @@ impl<P: Probe> Network<P> {
         self.queue_again(now, place, ctx);
         // It never had an output here.
         self.pool[place].output = u16::MAX;
-        self.lose(now, p, place, if faulty { DropCause::PauseLost } else { DropCause::Full });
+        let cause = match (forwarded, faulty) {
+            (true, _) => DropCause::Watchdog,
+            (false, true) => DropCause::PauseLost,
+            (false, false) => DropCause::Full,
+        };
+        self.lose(now, p, place, cause);
     }
 }
 
 /// Whether a source that queues dropped frames again does so for this cause.
 fn queued_again(cause: DropCause) -> bool {
-    matches!(cause, DropCause::Full | DropCause::PauseLost | DropCause::Early | DropCause::Trimmed)
+    matches!(
+        cause,
+        DropCause::Full | DropCause::PauseLost | DropCause::Early | DropCause::Trimmed | DropCause::Watchdog
+    )
 }

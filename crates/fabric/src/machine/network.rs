@@ -222,6 +222,8 @@ pub struct Network<P> {
     pub(crate) schedules: Vec<Option<Box<crate::machine::port::egress::Schedule>>>,
     /// Turns of virtual-lane arbitration, one per port that has it.
     pub(crate) arbiters: Vec<Option<Box<crate::machine::port::arbiter::Arbiter>>>,
+    /// PFC watchdogs, one per port that has one.
+    pub(crate) pfc_watchdogs: Vec<Option<Box<crate::machine::port::pfc_watchdog::PfcWatchdog>>>,
     pub(crate) nodes: Vec<Node>,
     /// Of each node, apart because every arrival touches it.
     pub(crate) fingerprints: Vec<Fingerprint>,

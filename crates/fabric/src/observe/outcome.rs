@@ -41,6 +41,14 @@ pub struct Totals {
     pub returned_frames: u64,
     /// Dropped or trimmed frames that were queued again at their source.
     pub requeued_frames: u64,
+    /// Data frames that PFC watchdogs dropped, or that found no room where a watchdog had sent them in spite of a pause.
+    pub watchdog_frames: u64,
+    /// Their bytes.
+    pub watchdog_bytes: u64,
+    /// Storms of pauses that PFC watchdogs detected.
+    pub storms: u64,
+    /// Those of them that ended: the queue was restored.
+    pub restored_storms: u64,
     /// Data frames lost on a cable: damaged, or under way when it failed.
     pub lost_frames: u64,
     /// Their bytes.
@@ -96,6 +104,10 @@ engine::encoded!(struct Totals {
     trimmed_bytes,
     returned_frames,
     requeued_frames,
+    watchdog_frames,
+    watchdog_bytes,
+    storms,
+    restored_storms,
     lost_frames,
     lost_bytes,
     discarded_frames,
@@ -146,6 +158,10 @@ impl Totals {
         self.trimmed_bytes += other.trimmed_bytes;
         self.returned_frames += other.returned_frames;
         self.requeued_frames += other.requeued_frames;
+        self.watchdog_frames += other.watchdog_frames;
+        self.watchdog_bytes += other.watchdog_bytes;
+        self.storms += other.storms;
+        self.restored_storms += other.restored_storms;
         self.lost_frames += other.lost_frames;
         self.lost_bytes += other.lost_bytes;
         self.discarded_frames += other.discarded_frames;

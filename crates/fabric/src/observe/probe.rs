@@ -24,6 +24,8 @@ pub enum DropCause {
     Unreachable,
     /// Dropped by the source: its backlog is full, or it is off.
     AtSource,
+    /// Its queue is in a storm of pauses, or it was sent in one to a buffer without room.
+    Watchdog,
 }
 
 engine::encoded!(enum DropCause {
@@ -35,6 +37,7 @@ engine::encoded!(enum DropCause {
     5 = Unreachable,
     6 = AtSource,
     7 = PauseLost,
+    8 = Watchdog,
 });
 
 /// What a flow does at its source.

@@ -49,6 +49,7 @@ pub fn switch(buffer: ClassBuffer, flow_control: FlowControl) -> SwitchSpec {
         pipeline: Span::ZERO,
         order: Order::Arrival,
         congestion_point: None,
+        pfc_watchdog: None,
     }
 }
 

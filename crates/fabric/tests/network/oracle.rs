@@ -128,6 +128,7 @@ fn kind(r: &mut R, classes: usize, largest: u64, control: FlowControl) -> Switch
         } else {
             Order::Arrival
         },
+        pfc_watchdog: None,
         congestion_point: fabric.then(|| CongestionPointSpec {
             reliable: true,
             notice_class: r.n(classes as u64) as u8,
@@ -241,7 +242,36 @@ fn network_of(seed: u64) -> NetworkSpec {
     if several_links {
         leave_somehow(&mut spec);
     }
+    watch_pauses(&mut spec);
     spec
+}
+
+/// Gives some networks PFC watchdogs, at all ports or at some.
+fn watch_pauses(spec: &mut NetworkSpec) {
+    let mut r = R(Stream::new(spec.seed, 2, "pfc watchdog"));
+    let SwitchSpec { queueing, flow_control, congestion_point, .. } = &spec.switches[0];
+    let possible = matches!(flow_control, FlowControl::Pfc(_)) && *queueing == Queueing::Output;
+    if !possible || congestion_point.is_some() || !r.p(50) {
+        return;
+    }
+    let watchdog = PfcWatchdogSpec {
+        detection: Span::from_micros(r.of(&[80, 500, 3_000])),
+        restoration: Span::from_micros(r.of(&[100, 2_000])),
+        poll: Span::from_micros(r.of(&[0, 0, 70])),
+        action: r.of(&[WatchdogAction::Drop, WatchdogAction::Forward]),
+        classes: r.of(&[u8::MAX, 1]),
+    };
+    if r.p(60) {
+        spec.switches[0].pfc_watchdog = Some(watchdog);
+        return;
+    }
+    for cable in spec.graph.cables.clone() {
+        let (node, port) = (cable.a, 0);
+        let known = spec.ports.iter().any(|other| (other.node, other.port) == (node, port));
+        if spec.graph.switches().contains(&node) && !known && r.p(30) {
+            spec.ports.push(PortSpec { pfc_watchdog: Some(watchdog), ..PortSpec::plain(node, port) });
+        }
+    }
 }
 
 /// The circle as outputs of the network, with class and flows.

@@ -16,7 +16,7 @@ fn port_towards(spec: &NetworkSpec, node: &str, peer: &str) -> (NodeId, u16) {
 
 fn set(spec: &mut NetworkSpec, node: &str, peer: &str, pfc: u8, egress: Option<Egress>) {
     let (node, port) = port_towards(spec, node, peer);
-    spec.ports.push(PortSpec { node, port, pfc, egress, buffers: None });
+    spec.ports.push(PortSpec { pfc, egress, ..PortSpec::plain(node, port) });
 }
 
 /// Two hosts behind sw0 and one behind sw1 send to the other host of sw1: sw1 holds back sw0, and sw0 its hosts.

@@ -101,11 +101,11 @@ impl Probe for Once {
 /// That nothing is made or lost in secret.
 pub fn conserved(totals: &Totals, census: &Census) {
     let frames = [totals.delivered_frames, totals.duplicate_frames, totals.rejected_frames, totals.dropped_frames];
-    let gone = totals.trimmed_frames + totals.lost_frames + totals.discarded_frames;
+    let gone = totals.trimmed_frames + totals.lost_frames + totals.discarded_frames + totals.watchdog_frames;
     let frames = frames.iter().sum::<u64>() + gone + census.frames;
     assert_eq!(totals.made_frames + totals.retransmitted_frames, frames, "{totals:?}");
     let bytes = [totals.delivered_bytes, totals.duplicate_bytes, totals.rejected_bytes, totals.dropped_bytes];
-    let gone = totals.trimmed_bytes + totals.lost_bytes + totals.discarded_bytes;
+    let gone = totals.trimmed_bytes + totals.lost_bytes + totals.discarded_bytes + totals.watchdog_bytes;
     let bytes = bytes.iter().sum::<u64>() + gone + census.bytes;
     assert_eq!(totals.made_bytes + totals.retransmitted_bytes, bytes, "{totals:?}");
     assert_eq!(census.places, census.frames + census.control, "a frame was forgotten");

@@ -27,7 +27,7 @@ fn refused(expected: &str, change: impl FnOnce(&mut NetworkSpec)) {
 #[test]
 fn impossible_combinations_are_refused_with_the_reason() {
     refused("output queueing has no crossbar", |s| s.switches[0].crossbar = Some(Crossbar::default()));
-    let port = |port| PortSpec { node: fabric::graph::NodeId(0), port, pfc: 1, egress: None, buffers: None };
+    let port = |port| PortSpec { pfc: 1, ..PortSpec::plain(fabric::graph::NodeId(0), port) };
     refused("node 0 has no port 9", |s| s.ports = vec![port(9)]);
     refused("port 0 of", |s| s.ports = vec![port(0), port(0)]);
     refused("every class must be in an egress group", |s| {

@@ -164,6 +164,7 @@ pub fn spec(seed: u64, signals: bool) -> (NetworkSpec, bool) {
             pipeline: r.of(&[Span::ZERO, Span::ZERO, Span::from_nanos(350)]),
             order: Order::Arrival,
             congestion_point: None,
+            pfc_watchdog: None,
         });
     }
     // adapters

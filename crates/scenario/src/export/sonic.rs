@@ -9,13 +9,17 @@ use crate::import::sonic::FRAMING;
 use crate::pattern::Pattern;
 use crate::plan::Plan;
 use fabric::graph::{NodeId, PortEnd, Role};
-use fabric::spec::{Buffer, ClassBuffer, Egress, EgressGroup, FlowControl, PortSpec, Share, SwitchSpec, Within};
+use fabric::spec::{
+    Buffer, ClassBuffer, Egress, EgressGroup, FlowControl, PfcWatchdogSpec, PortSpec, Share, SwitchSpec,
+    WatchdogAction, Within,
+};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
-use units::{Bytes, Rate};
+use units::{Bytes, Rate, Span};
 
 /// Propagation in fibre, in picoseconds per metre.
 const PICOS_PER_METRE: u64 = 5_000;
+const PICOS_PER_MILLISECOND: u64 = 1_000_000_000;
 /// The MTU of ports if the plan has no traffic, as SONiC has it.
 const MTU: u64 = 9_100;
 /// The alpha by which an import keeps a static threshold.
@@ -118,6 +122,7 @@ impl Export<'_> {
             let link = format!("{speed}_{metres}m");
             self.port(switch, own, (&port, &link), total, &mut profiles, &mut put);
             self.queues(switch, own, &port, &wred, &mut put);
+            self.watchdog(switch, own, &port, &mut put);
         }
         put("CABLE_LENGTH", "AZURE".into(), Value::Object(lengths));
         self.maps(switch, &mut put);
@@ -195,10 +200,18 @@ impl Export<'_> {
                 put("BUFFER_QUEUE", format!("{port}|{tc}"), json!({ "profile": name }));
             }
         }
-        let maps = json!({
+        let mut maps = json!({
             "dscp_to_tc_map": "AZURE", "tc_to_queue_map": "AZURE", "tc_to_pg_map": "AZURE", "pfc_to_queue_map": "AZURE",
             "pfc_enable": on.join(","),
         });
+        if let Some(watchdog) = pfc_watchdog(switch, own) {
+            let classes = (0..self.numbers.len()).filter(|class| watchdog.classes >> class & 1 == 1);
+            let watched: Vec<String> = classes.map(|class| self.numbers[class].to_string()).collect();
+            let watched: Vec<&str> = on.iter().filter(|tc| watched.contains(tc)).map(String::as_str).collect();
+            if watched.len() < on.len() {
+                maps["pfcwd_sw_enable"] = json!(watched.join(","));
+            }
+        }
         put("PORT_QOS_MAP", port.to_owned(), maps);
     }
 
@@ -344,6 +357,33 @@ impl Export<'_> {
         }
     }
 
+    /// The PFC watchdog of a port.
+    fn watchdog(
+        &mut self,
+        switch: &SwitchSpec,
+        own: Option<&PortSpec>,
+        port: &str,
+        put: &mut impl FnMut(&'static str, String, Value),
+    ) {
+        let Some(watchdog) = pfc_watchdog(switch, own) else { return };
+        let PfcWatchdogSpec { detection, restoration, poll, action, .. } = watchdog;
+        let mut milliseconds = |time: Span| {
+            if !time.as_picos().is_multiple_of(PICOS_PER_MILLISECOND) {
+                self.note("PFC_WD", "times are no whole milliseconds; the next whole millisecond is written");
+            }
+            time.as_picos().div_ceil(PICOS_PER_MILLISECOND).to_string()
+        };
+        let row = json!({
+            "action": if action == WatchdogAction::Drop { "drop" } else { "forward" },
+            "detection_time": milliseconds(detection),
+            "restoration_time": milliseconds(restoration),
+        });
+        put("PFC_WD", port.to_owned(), row);
+        if poll > Span::ZERO {
+            put("PFC_WD", "GLOBAL".into(), json!({ "POLL_INTERVAL": milliseconds(poll) }));
+        }
+    }
+
     /// The weight of each class; `None` for strict priority.
     fn weights(&mut self, egress: &Egress) -> Vec<Option<u64>> {
         let count = self.plan.spec.classes.len();
@@ -400,6 +440,11 @@ impl Export<'_> {
         put("MAP_PFC_PRIORITY_TO_QUEUE", "AZURE".into(), Value::Object(queues));
         put("TC_TO_PRIORITY_GROUP_MAP", "AZURE".into(), Value::Object(same));
     }
+}
+
+/// The PFC watchdog of a port: its own, or that of its switch.
+fn pfc_watchdog(switch: &SwitchSpec, own: Option<&PortSpec>) -> Option<PfcWatchdogSpec> {
+    own.and_then(|own| own.pfc_watchdog).or(switch.pfc_watchdog)
 }
 
 /// The name of a profile: that of the same row, or a new one.

@@ -176,6 +176,7 @@ pub(super) fn switches() -> Section {
              the others; weighted groups share the rest.",
         ),
         vl_arbitration(),
+        pfc_watchdog("no watchdog: pauses last as long as the receiver sends them"),
         key(
             "ports",
             Kind::Tables(Box::new(ports())),
@@ -419,8 +420,51 @@ fn ports() -> Section {
                 Default::Absent("that of the switch"),
                 "Scheduling groups of classes (ETS).",
             ),
+            pfc_watchdog("that of the switch, if it has one"),
         ],
     }
+}
+
+fn pfc_watchdog(absent: &'static str) -> Key {
+    let keys = vec![
+        key(
+            "detection_time",
+            Kind::time(),
+            Default::Required,
+            "Time for which a queue must be paused, with frames waiting, until it is in a storm. Switches have 100 ms to 5 s.",
+        ),
+        key(
+            "restoration_time",
+            Kind::time(),
+            Default::Computed("twice detection_time", "SONiC: `pfcwd start` without --restoration-time"),
+            "Time without a pause of the class after which the queue is restored.",
+        ),
+        key(
+            "action",
+            Kind::choice(&[
+                ("drop", "frames that wait in the queue, and those that arrive for it, are dropped"),
+                ("forward", "pauses are ignored and frames are sent"),
+            ]),
+            Default::Value("drop", "SONiC: the default action of PFC_WD"),
+            "What happens to the frames of a queue in a storm.",
+        ),
+        key(
+            "poll_interval",
+            Kind::time(),
+            Default::Value("0s", "our choice: a storm is seen at once; SONiC polls every 100 ms or more"),
+            "Interval at which the watchdog looks at its queues.",
+        ),
+        key("classes", Kind::Names, Default::Value("*", "our choice: all classes with PFC"), "The classes, by name."),
+    ];
+    let about = "The PFC watchdog of ports: it ends storms of pauses, and deadlocks with them. It acts on lossless classes with \
+                 PFC only.";
+    key(
+        "pfc_watchdog",
+        Kind::Table(Box::new(Section { about, keys })),
+        Default::Absent(absent),
+        "PFC watchdog: drops or forwards the frames of a queue that has been paused for too long. Output queueing only.",
+    )
+    .only("flow_control", &["pfc"])
 }
 
 fn credits() -> Section {

@@ -241,7 +241,7 @@ impl Applied {
             let egress = (*of_kind != table).then(|| egress(&table, classes, turn));
             let pfc = port.operating.pfc.value & lossless;
             if egress.is_some() || pfc != lossless {
-                apart.push(PortSpec { node: port.node, port: port.number, pfc, egress, buffers: None });
+                apart.push(PortSpec { pfc, egress, ..PortSpec::plain(port.node, port.number) });
             }
         }
         for (section, host) in [("switches", false), ("adapters", true)] {

@@ -11,7 +11,7 @@ use fabric::graph::Role;
 use fabric::spec::{
     AdapterSpec, Arbitration, Buffer, BypassReading, ClassSpec, CongestionPointSpec, CreditReturn, CreditSpec,
     CreditUnit, Crossbar, Egress, EgressGroup, FlowControl, Forwarding, MAX_CLASSES, MAX_VL_ENTRIES, Order, PauseSpec,
-    Queueing, Share, SwitchSpec, VlArbitration, VlEntry, Within,
+    PfcWatchdogSpec, Queueing, Share, SwitchSpec, VlArbitration, VlEntry, WatchdogAction, Within,
 };
 use std::collections::BTreeMap;
 use units::Time;
@@ -180,7 +180,58 @@ fn switch(
     };
     let congestion_point = congestion_point(gathered, node, rules, point)?;
     let egress = egress?;
-    Some(SwitchSpec { queueing, buffer, flow_control, crossbar, egress, forwarding, pipeline, order, congestion_point })
+    let pfc_watchdog = pfc_watchdog(gathered, node, rules)?;
+    if pfc_watchdog.is_some() && queueing != Queueing::Output {
+        let message = "a PFC watchdog needs output queueing";
+        gathered.refuse(node.place_of("pfc_watchdog"), message, "remove it, or choose queueing = \"output\"");
+        return None;
+    }
+    Some(SwitchSpec {
+        queueing,
+        buffer,
+        flow_control,
+        crossbar,
+        egress,
+        forwarding,
+        pipeline,
+        order,
+        congestion_point,
+        pfc_watchdog,
+    })
+}
+
+/// Reads the PFC watchdog of a switch or of ports: `Some(None)` if there is none.
+pub(super) fn pfc_watchdog(
+    gathered: &mut Gathered<'_>,
+    node: &Node,
+    rules: &Rules<'_>,
+) -> Option<Option<PfcWatchdogSpec>> {
+    let Some(table) = node.table("pfc_watchdog").filter(|_| node.given("pfc_watchdog")) else { return Some(None) };
+    let detection = table.time("detection_time")?;
+    let restoration = table.time("restoration_time").unwrap_or_else(|| {
+        let twice = (detection + detection).min(crate::key::LONGEST);
+        gathered.computed(&table.path, "restoration_time", format!("{:?}", twice.to_string()));
+        twice
+    });
+    let poll = table.time("poll_interval")?;
+    let zero = [("detection_time", detection), ("restoration_time", restoration)]
+        .into_iter()
+        .find(|(_, it)| *it == units::Span::ZERO);
+    if let Some((key, _)) = zero {
+        gathered.refuse(table.place_of(key), format!("`{key}` is zero"), "give a time, such as \"200ms\"");
+        return None;
+    }
+    if poll > detection.min(restoration) {
+        let message = format!("`poll_interval` of {poll} exceeds the detection or restoration time");
+        gathered.refuse(table.place_of("poll_interval"), message, "lower it, as SONiC demands");
+        return None;
+    }
+    let classes = class_bits(gathered, rules, &table.names("classes")?, table)?;
+    let action = match table.text("action")?.as_str() {
+        "forward" => WatchdogAction::Forward,
+        _ => WatchdogAction::Drop,
+    };
+    Some(Some(PfcWatchdogSpec { detection, restoration, poll, action, classes }))
 }
 
 /// The cables of the devices of a kind, if these are known.

@@ -1,11 +1,11 @@
 //! Conversion of `[[switches.ports]]`: ports that differ from their switch.
 
 use super::buffers::Rules;
-use super::devices::{Kinds, class_bits, egress};
+use super::devices::{Kinds, class_bits, egress, pfc_watchdog};
 use super::names::Names;
 use crate::resolve::{Gathered, Node};
 use fabric::graph::NodeId;
-use fabric::spec::{Buffer, PortSpec, SwitchSpec};
+use fabric::spec::{Buffer, PortSpec, Queueing, SwitchSpec};
 use std::collections::BTreeMap;
 
 /// Returns the ports that differ from their switch. Of several entries that match a port, the last one applies to each of
@@ -58,18 +58,26 @@ pub(super) fn ports(
                 true => egress(gathered, entry, rules).map(Some),
                 false => Some(None),
             };
-            let (Some(off), Some(buffers), Some(egress)) = (off, buffers, egress) else {
+            let watchdog = pfc_watchdog(gathered, entry, rules);
+            if switch.queueing != Queueing::Output && entry.given("pfc_watchdog") {
+                let message = "a PFC watchdog needs output queueing";
+                gathered.refuse(entry.place_of("pfc_watchdog"), message, "remove it, or choose queueing = \"output\"");
+                good = false;
+                continue;
+            }
+            let (Some(off), Some(buffers), Some(egress), Some(watchdog)) = (off, buffers, egress, watchdog) else {
                 good = false;
                 continue;
             };
             for ((node, port), _) in mine {
-                let plain = PortSpec { node: NodeId(node), port, pfc: u8::MAX, egress: None, buffers: None };
+                let plain = PortSpec::plain(NodeId(node), port);
                 let spec = found.entry((node, port)).or_insert(plain);
                 if entry.given("without_pfc") {
                     spec.pfc = !off;
                 }
                 spec.egress = egress.clone().or(spec.egress.take());
                 spec.buffers = buffers.clone().or(spec.buffers.take());
+                spec.pfc_watchdog = watchdog.or(spec.pfc_watchdog);
             }
         }
     }
@@ -95,8 +103,9 @@ pub(super) fn merged(
     let mut all: BTreeMap<(NodeId, u16), PortSpec> =
         negotiated.into_iter().map(|port| ((port.node, port.port), port)).collect();
     for port in own {
-        let buffers = port.buffers.clone();
-        all.entry((port.node, port.port)).or_insert(port).buffers = buffers;
+        let (buffers, watchdog) = (port.buffers.clone(), port.pfc_watchdog);
+        let entry = all.entry((port.node, port.port)).or_insert(port);
+        (entry.buffers, entry.pfc_watchdog) = (buffers, watchdog);
     }
     Some(all.into_values().collect())
 }

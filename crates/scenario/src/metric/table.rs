@@ -370,6 +370,23 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         "data frames corrupted, or lost on a failed link; a count for the run",
     ),
     row(
+        "watchdog-frames",
+        Metric::WatchdogFrames,
+        Subject::Run,
+        Unit::Count,
+        Usual::WholeRun,
+        "data frames that PFC watchdogs dropped, or that they sent in spite of a pause and for which there was no room; a \
+         count for the run",
+    ),
+    row(
+        "storms",
+        Metric::Storms,
+        Subject::Run,
+        Unit::Count,
+        Usual::WholeRun,
+        "storms of pauses that PFC watchdogs detected; a count for the run",
+    ),
+    row(
         "pause-frames",
         Metric::PauseFrames,
         Subject::Run,

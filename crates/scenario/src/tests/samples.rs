@@ -239,7 +239,7 @@ fn a_check_finds_what_there_is_to_find() {
     let h8 = |peer: fabric::graph::NodeId| plan.spec.graph.nodes[peer.0 as usize].name == "h8";
     let port = plan.spec.graph.ports()[sw0.0 as usize].iter().position(|end| h8(end.peer)).expect("a cable") as u16;
     let egress = Some(fabric::spec::Egress::Strict);
-    plan.spec.ports.push(fabric::spec::PortSpec { node: sw0, port, pfc: u8::MAX, egress, buffers: None });
+    plan.spec.ports.push(fabric::spec::PortSpec { egress, ..fabric::spec::PortSpec::plain(sw0, port) });
     assert!(has(&check(&plan), "may starve at sw0 -> h8: classes of higher priority offer the whole capacity"));
     let credits = look("infiniband-credits.toml", &[]);
     assert!(has(&credits, "of the round trip"), "{credits:?}");

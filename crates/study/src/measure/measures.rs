@@ -377,6 +377,8 @@ impl Course<'_> {
             }
             Metric::DroppedFrames => count(|totals| totals.dropped_frames),
             Metric::LostFrames => count(|totals| totals.lost_frames),
+            Metric::WatchdogFrames => count(|totals| totals.watchdog_frames),
+            Metric::Storms => count(|totals| totals.storms),
             Metric::PauseFrames => count(|totals| totals.pause_frames),
             Metric::ControlBytes => count(|totals| totals.control_bytes),
             Metric::Utilisation | Metric::Starved => {

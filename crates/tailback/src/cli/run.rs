@@ -194,7 +194,13 @@ fn outcome_words(outcome: &str, totals: &fabric::Totals) -> String {
         0 => text,
         _ => format!("{text} ({} of them queued again by the oracle)", grouped(again)),
     });
-    let others = [count(totals.trimmed_frames, "trimmed"), count(totals.lost_frames, "lost on links")];
+    let storms = totals.storms;
+    let watchdog = count(totals.watchdog_frames, "dropped by PFC watchdogs");
+    let watchdog = watchdog.or((storms > 0).then(|| "no frames dropped by PFC watchdogs".to_owned())).map(|text| {
+        let plural = if storms == 1 { "" } else { "s" };
+        format!("{text} ({} storm{plural}, {} restored)", grouped(storms), grouped(totals.restored_storms))
+    });
+    let others = [watchdog, count(totals.trimmed_frames, "trimmed"), count(totals.lost_frames, "lost on links")];
     let losses: Vec<String> = dropped.into_iter().chain(others.into_iter().flatten()).collect();
     if outcome != "finished" || losses.is_empty() {
         return outcome.to_owned();

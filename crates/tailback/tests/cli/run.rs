@@ -14,6 +14,8 @@ fn the_summary_of_a_deadlock_names_the_circle() {
     let scratch = Scratch::new("ring");
     scratch.scenario("ring-deadlock.toml");
     scratch.run(&["run", "ring-deadlock.toml", "--out", "r"]).ends(0).matches("run-ring-deadlock");
+    scratch.scenario("pfc-watchdog.toml");
+    scratch.run(&["run", "pfc-watchdog.toml", "--out", "w"]).ends(0).matches("run-pfc-watchdog");
 }
 
 #[test]

@@ -28,6 +28,7 @@ pub fn incast() -> NetworkSpec {
         forwarding: Forwarding::StoreAndForward,
         pipeline: Span::ZERO,
         order: fabric::spec::Order::Arrival,
+        pfc_watchdog: None,
         // It tells sources of congestion, which do not listen: rows for the tables.
         congestion_point: Some(CongestionPointSpec { occupancy: true, ..CongestionPointSpec::point(qcn()) }),
     };

@@ -45,6 +45,8 @@ pub fn given(path: &str, world: &World, random: &mut Random) -> Option<bool> {
             random.percent(12)
         }
         "switches.ports" => random.percent(15),
+        // It fits output queues only.
+        "switches.pfc_watchdog" | "switches.ports.pfc_watchdog" => random.percent(10),
         // Small buffers have no room for hardware.
         "network.headroom" => random.percent(80),
         "switches.ports.egress" => random.percent(12),
@@ -234,6 +236,18 @@ fn devices(path: &str, section: &str, world: &mut World, random: &mut Random) ->
         | "switches.ports.buffers.classes"
         | "adapters.buffers.classes" => some_names(&world.classes.clone(), random),
         path if section.ends_with("pause") && path.contains("response") => quoted(random.of(&["0s", "100ns", "1us"])),
+        path if section.ends_with("pfc_watchdog") && path.ends_with("detection_time") => {
+            quoted(random.of(&["50us", "300us", "2ms"]))
+        }
+        path if section.ends_with("pfc_watchdog") && path.ends_with("restoration_time") => {
+            quoted(random.of(&["50us", "1ms"]))
+        }
+        path if section.ends_with("pfc_watchdog") && path.ends_with("poll_interval") => {
+            quoted(random.of(&["0s", "20us", "50us"]))
+        }
+        path if section.ends_with("pfc_watchdog") && path.ends_with("classes") => {
+            some_names(&world.classes.clone(), random)
+        }
         path if section.ends_with("credits") && path.ends_with("block") => quoted(random.of(&["1B", "64B", "100B"])),
         path if section.ends_with("credits") && path.ends_with("refresh") => quoted(random.of(&["1us", "10us"])),
         path if section.ends_with("credits") && path.ends_with("delay") => quoted(random.of(&["1ns", "300ns"])),

@@ -6,6 +6,7 @@ pub(crate) mod cable;
 pub(crate) mod credit;
 pub(crate) mod egress;
 pub(crate) mod pause;
+pub(crate) mod pfc_watchdog;
 pub(crate) mod receive;
 pub(crate) mod signal;
 pub(crate) mod transmit;
@@ -18,7 +19,7 @@ use units::{Rate, Span, Time, Wire};
 pub(crate) const DOWN: u16 = 1;
 /// What this port sends needs credits.
 pub(crate) const CREDITS: u16 = 2;
-/// What this port sends may be damaged.
+/// What this port sends may be damaged, or is sent in a storm: see [`pfc_watchdog`].
 pub(crate) const NOISY: u16 = 4;
 /// The far end takes frames by their header.
 pub(crate) const CUT_THROUGH: u16 = 8;

@@ -102,16 +102,28 @@ impl<P: Probe> Network<P> {
     /// Obeys a pause frame from the far end.
     pub(crate) fn obey_pause(&mut self, now: Time, p: u32, pause: Pause, ctx: &mut Ctx) {
         let obeyed = self.plan.obeys(self.ports[p as usize].global) & ((1u16 << self.classes) - 1) as u8;
-        let held = pause.held & obeyed;
+        let mut held = pause.held & obeyed;
         let port = &mut self.ports[p as usize];
+        let until = now + quanta(pause.quanta, port.wire.rate());
+        if let Some(watchdog) = &mut self.pfc_watchdogs[p as usize] {
+            let (ignored, over) = watchdog.on_pause(now, (held, until), pause.released);
+            held &= !ignored;
+            if let Some(over) = over {
+                ctx.alarms.arm_no_later(self.numbers.flow_control + p, over);
+            }
+        }
         let before = port.blocked;
         port.blocked = port.blocked & !pause.released | held;
         if held != 0 {
-            let until = now + quanta(pause.quanta, port.wire.rate());
             for class in (0..self.classes).filter(|class| held >> class & 1 == 1) {
                 self.gates[p as usize * self.classes + class].paused_until = until;
             }
             ctx.alarms.arm_no_later(self.numbers.flow_control + p, until);
+            let fresh = held & !before;
+            let watchdog = self.pfc_watchdogs[p as usize].as_mut();
+            if let Some(due) = watchdog.and_then(|watchdog| watchdog.on_paused(now, fresh)) {
+                ctx.alarms.arm_no_later(self.numbers.flow_control + p, due);
+            }
         }
         self.note_pauses(now, p, before, ctx);
     }
@@ -151,6 +163,9 @@ impl<P: Probe> Network<P> {
                 self.refresh(now, p, class as u8, ctx);
             }
             next = next.min(self.gates[lane].refresh);
+        }
+        if self.pfc_watchdogs[p as usize].is_some() {
+            next = next.min(self.on_pfc_watchdog(now, p, ctx));
         }
         if next != Time::MAX {
             ctx.alarms.arm_no_later(self.numbers.flow_control + p, next);

@@ -277,7 +277,7 @@ impl<P: Probe> Network<P> {
         ctx.send(neighbour, frame.at, message);
     }
 
-    /// A frame starts on a cable that damages some, or towards a node that takes it by its header.
+    /// A frame starts on a cable that damages some, or in a storm of pauses, or towards a node that takes it by its header.
     #[inline(never)]
     fn start_otherwise(&mut self, now: Time, p: u32, place: u32, end: Time) {
         let port = &self.ports[p as usize];
@@ -287,10 +287,13 @@ impl<P: Probe> Network<P> {
             let whole = self.pool[place].is_link_local();
             self.pool[place].at = if whole { end.max(header) } else { header } + port.flight;
         }
-        if port.flags & NOISY != 0 && self.damaged(p, frame_bits(&self.pool[place])) {
-            self.pool[place].flags |= CORRUPT;
-            if let Content::Pause(pause) = self.pool[place].content() {
-                self.note_unheard(p, pause.held);
+        if port.flags & NOISY != 0 {
+            self.note_sent_in_storm(p, place);
+            if self.damaged(p, frame_bits(&self.pool[place])) {
+                self.pool[place].flags |= CORRUPT;
+                if let Content::Pause(pause) = self.pool[place].content() {
+                    self.note_unheard(p, pause.held);
+                }
             }
         }
     }

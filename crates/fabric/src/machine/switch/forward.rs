@@ -5,6 +5,7 @@ use crate::describe::routing::pick;
 use crate::machine::frame::{Kind, List, NIL};
 use crate::machine::network::{Ctx, Device, Network, Node};
 use crate::machine::port::DOWN;
+use crate::machine::port::pfc_watchdog::STORMED;
 use crate::observe::probe::{DropCause, Probe};
 use units::{Span, Time};
 
@@ -114,6 +115,10 @@ impl<P: Probe> Network<P> {
         let place_of_lane = out as usize * self.classes + class as usize;
         let mut lane = &mut self.lanes[place_of_lane];
         if lane.bytes + len > lane.limit {
+            if lane.limit == STORMED && self.drops_in_storm(out, class) {
+                self.drop_inside(now, switch, place, DropCause::Watchdog, ctx);
+                return false;
+            }
             if !self.fits_output(switch, out, class, len) {
                 self.drop_inside(now, switch, place, DropCause::Full, ctx);
                 return false;
@@ -197,7 +202,7 @@ impl<P: Probe> Network<P> {
     }
 
     /// Empties an output queue.
-    fn clear_output(&mut self, out: u32, class: u8) -> Vec<u32> {
+    pub(crate) fn clear_output(&mut self, out: u32, class: u8) -> Vec<u32> {
         let lane = &mut self.lanes[out as usize * self.classes + class as usize];
         let places: Vec<u32> = lane.queue.iter(&self.pool).map(|(place, _)| place).collect();
         lane.queue = List::EMPTY;

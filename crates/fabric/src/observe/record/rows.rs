@@ -290,6 +290,7 @@ impl Row for DropRow {
             DropCause::PauseLost => "pause-lost",
             DropCause::Unreachable => "unreachable",
             DropCause::AtSource => "at-source",
+            DropCause::Watchdog => "watchdog",
         }));
         put(Cell::maybe(self.output, Cell::count));
     }

@@ -31,6 +31,7 @@ fn network(lossless: bool) -> NetworkSpec {
         pipeline: Span::ZERO,
         order: crate::describe::spec::Order::Arrival,
         congestion_point: None,
+        pfc_watchdog: None,
     };
     let class = ClassSpec { name: "storage".into(), lossless };
     let mut spec = NetworkSpec::uniform(graph, switch, AdapterSpec::default(), class);

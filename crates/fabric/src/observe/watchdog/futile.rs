@@ -14,7 +14,7 @@ use super::rest::{Part, Rest, Waits};
 use crate::machine::frame::NIL;
 use crate::machine::host::Host;
 use crate::machine::network::Network;
-use crate::machine::port::DOWN;
+use crate::machine::port::{DOWN, Port};
 use crate::observe::probe::Probe;
 use engine::{Encode, Ranks, announce, reduce};
 use transport::Sender;
@@ -97,7 +97,8 @@ impl<P: Probe> Part<'_, P> {
 
     /// What a shard has to say.
     fn standstill(&self, network: &Network<P>) -> Standstill {
-        let live = network.nodes.iter().any(|node| !node.script.is_empty());
+        let watched = |port: &Port| port.waiting & port.blocked & self.plan.ports[port.global as usize].watched != 0;
+        let live = network.nodes.iter().any(|node| !node.script.is_empty()) || network.ports.iter().any(watched);
         let arrived = network.received.iter().map(|received| received.last).max().unwrap_or_default();
         let mut sum = Standstill { live, arrived, bytes: network.bytes_waiting(), ..Standstill::default() };
         for host in &network.hosts {

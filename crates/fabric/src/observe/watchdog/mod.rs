@@ -289,6 +289,7 @@ impl Snapshot {
                         opening,
                         dead: false,
                         changing,
+                        watched: part.plan.ports[plan.peer as usize].watched >> class & 1 == 1,
                         node: plan.node,
                         input: plan.number,
                         sender: plan.peer,
@@ -382,10 +383,12 @@ impl Snapshot {
         if self.closed.is_empty() {
             return None;
         }
-        let opened = self.depths();
+        let opened = self.depths(true);
         let stays = |group: &&Group| !self.down.contains(&group.output) && !self.can_leave(group, &opened);
         let mut edges: BTreeMap<Buffer, Vec<Edge>> = BTreeMap::new();
-        for (&buffer, contents) in self.closed.iter().filter(|(_, contents)| !contents.changing) {
+        // A circle through a buffer whose sender has a watchdog does not last.
+        let lasts = |contents: &Contents| !contents.changing && !contents.watched;
+        for (&buffer, contents) in self.closed.iter().filter(|(_, contents)| lasts(contents)) {
             let list = contents.frames.iter().filter(stays).map(|group| (group.next, group.output, group.class));
             let mut list: Vec<Edge> = list.collect();
             list.dedup();
@@ -421,7 +424,7 @@ impl Snapshot {
 
     /// The tree of congestion: every link that is held back, the roots' neighbours first.
     pub(crate) fn tree(&self) -> Vec<Held> {
-        let depths = self.depths();
+        let depths = self.depths(false);
         let mut held: Vec<Held> = Vec::new();
         for (&(port, class), contents) in self.closed.iter().filter(|(_, contents)| !contents.opening.is_ajar()) {
             let mut waits_for: BTreeMap<u32, u64> = BTreeMap::new();

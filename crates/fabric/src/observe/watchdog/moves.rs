@@ -104,7 +104,8 @@ impl<P: Probe> Part<'_, P> {
             let rule = self.plan.rule(peer, *class);
             let stopped = far.stopped() >> rule.account & 1 == 1;
             let renewed = renews_in_time(self.plan, port, rule, port.global, self.still.get());
-            port.blocked >> class & 1 == 1 && stopped && renewed
+            let watched = self.plan.ports[port.global as usize].watched >> class & 1 == 1;
+            port.blocked >> class & 1 == 1 && stopped && renewed && !watched
         };
         let asked = (0..network.classes as u8).filter(|class| classes >> class & 1 == 1);
         let paused = asked.filter(paused).fold(0, |mask, class| mask | 1 << class);

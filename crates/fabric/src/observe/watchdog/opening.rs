@@ -84,13 +84,15 @@ pub(super) struct Contents {
     pub(super) dead: bool,
     /// Cables or routes of its node will change: its frames may find another way, or its sender forget the stop.
     pub(super) changing: bool,
+    /// Its sender has a PFC watchdog, which will drop or send the frames that wait for this buffer.
+    pub(super) watched: bool,
     /// Its node, the number of its port on that, and the port that sends to it.
     pub(super) node: u32,
     pub(super) input: u16,
     pub(super) sender: u32,
 }
 
-engine::encoded!(struct Contents { frames, fifo, held, opening, dead, changing, node, input, sender });
+engine::encoded!(struct Contents { frames, fifo, held, opening, dead, changing, watched, node, input, sender });
 
 /// Frames of one buffer for one output.
 pub(super) struct Group {
@@ -134,8 +136,8 @@ pub(super) struct Opened {
 }
 
 impl Snapshot {
-    /// Buffers that can open again, with their distance from a root.
-    pub(super) fn depths(&self) -> BTreeMap<Buffer, Opened> {
+    /// Buffers that can open again, with their distance from a root. With `watchdogs`, those too that PFC watchdogs open.
+    pub(super) fn depths(&self, watchdogs: bool) -> BTreeMap<Buffer, Opened> {
         let mut opened: BTreeMap<Buffer, Opened> = BTreeMap::new();
         for depth in 0.. {
             let mut news = Vec::new();
@@ -145,7 +147,9 @@ impl Snapshot {
                 if known.is_some_and(|known| known.remains == 0) {
                     continue;
                 }
-                let Some(remains) = self.opens_with(contents, &opened) else { continue };
+                let changing = contents.changing || watchdogs && contents.watched;
+                let remains = if changing { Some(0) } else { self.opens_with(contents, &opened) };
+                let Some(remains) = remains else { continue };
                 if known.is_none_or(|known| remains < known.remains) {
                     news.push((buffer, Opened { depth: known.map_or(depth, |known| known.depth), remains }));
                 }
@@ -160,8 +164,8 @@ impl Snapshot {
 
     /// The units that remain in a buffer, given which others open; `None` if too few leave to open it.
     fn opens_with(&self, contents: &Contents, opened: &BTreeMap<Buffer, Opened>) -> Option<u32> {
-        if contents.dead || contents.changing {
-            return contents.changing.then_some(0);
+        if contents.dead {
+            return None;
         }
         // Of the FIFO that is looked at, one for each class: frames that stay, and how many more may pass all of them.
         let (mut fifo, mut stuck, mut passes) = (u8::MAX, 0u32, u32::MAX);

@@ -15,7 +15,8 @@ pub(super) fn read(work: &mut Work, database: &Database<'_>, switch: &mut Switch
         // Memory outside of the chip may be larger than what is counted here.
         let size = row.number(work, "size").and_then(|size| u64::try_from(size).ok());
         let size = size.map(|size| Bytes::new(size.min(crate::keys::buffers::LARGEST_BUFFER)));
-        let headroom = row.bytes(work, "xoff").map(Bytes::new).filter(|headroom| *headroom > Bytes::ZERO);
+        let headroom = row.number(work, "xoff").and_then(|headroom| u64::try_from(headroom).ok());
+        let headroom = headroom.filter(|headroom| *headroom > 0).map(Bytes::new);
         let is_static = row.text("mode").is_some_and(|mode| mode == "static");
         switch.pools.insert(row.key.to_owned(), Pool { size, headroom, is_static });
     }

@@ -17,7 +17,10 @@ pub(super) fn neighbours(work: &mut Work, database: &Database<'_>, lldp: Option<
     for row in database.rows(work, "DEVICE_NEIGHBOR") {
         row.only(&["name", "port", "local_port", "mgmt_addr", "type", "hwsku", "lo_addr"]);
         let local = row.text("local_port").filter(|port| !port.is_empty()).unwrap_or_else(|| row.key.to_owned());
-        let Some(name) = row.text("name").filter(|name| !name.is_empty()) else { continue };
+        // Older releases have a row for each neighbour, not for each port.
+        let older = row.text("local_port").is_some_and(|port| !port.is_empty() && port != row.key);
+        let name = row.text("name").or_else(|| older.then(|| row.key.to_owned()));
+        let Some(name) = name.filter(|name| !name.is_empty()) else { continue };
         let neighbour = Neighbour { name, port: row.text("port").unwrap_or_default(), place: row.place("") };
         match find(&mut switch.ports, &local) {
             Some(port) => set(work, port, neighbour),

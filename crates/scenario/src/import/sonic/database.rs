@@ -188,9 +188,17 @@ impl<'d> Row<'d> {
         (!name.is_empty() && name != "NULL").then(|| name.to_owned())
     }
 
-    /// The ports and numbers of a key such as `Ethernet0,Ethernet4|3-4`. A key of another form is refused.
+    /// The ports and numbers of a key such as `Ethernet0,Ethernet4|3-4`. In a chassis, `line-card|asic|Ethernet0|3-4` names the
+    /// switch too, and rows of others have no ports here. A key of another form is refused.
     pub(super) fn ports_and_numbers(&self, work: &mut Work) -> Option<(Vec<&'d str>, Vec<u8>)> {
         let mut parts = self.key.split('|');
+        if self.key.matches('|').count() == 3 {
+            let (own, _asic) = (parts.next().unwrap_or_default(), parts.next());
+            let local = self.database.row(work, "DEVICE_METADATA", "localhost");
+            if local.and_then(|row| row.text("hostname")).is_some_and(|name| !name.eq_ignore_ascii_case(own)) {
+                return Some((Vec::new(), Vec::new()));
+            }
+        }
         let (ports, numbers) = (parts.next().unwrap_or_default(), parts.next().and_then(range));
         match numbers.filter(|_| parts.next().is_none()) {
             Some(numbers) => Some((ports.split(',').map(str::trim).collect(), numbers)),

@@ -2,7 +2,7 @@
 
 use super::super::Note;
 use super::Fabric;
-use super::switch::{Port, Profile, Switch, Threshold, Wred};
+use super::switch::{Port, Profile, Switch, Threshold, Watchdog, Wred};
 use super::text::{list, names};
 use crate::keys::buffers::LARGEST_BUFFER;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,6 +11,8 @@ use units::{Bytes, Rate};
 
 /// Memory of a switch whose configuration does not say: as Tomahawk 2 has (42 MB), less reserved parts and headroom.
 const MEMORY: Bytes = Bytes::new(32_000_000);
+/// The restoration time in milliseconds of a queue that is never restored: an hour, the longest time of a scenario.
+const NEVER: u64 = 3_600_000;
 /// An alpha that leaves a static threshold alone.
 const NO_ALPHA: &str = "1000";
 
@@ -20,6 +22,7 @@ struct PortText {
     buffers: String,
     without: String,
     egress: String,
+    watchdog: String,
 }
 
 /// Switches that are alike, and the settings of their ports by neighbour.
@@ -52,12 +55,14 @@ pub(super) fn switches(fabric: &Fabric, classes: &[u8], notes: &mut Vec<Note>) -
 
 fn write(kind: &Alike) -> String {
     let mut text = format!("\n[[switches]]\nmatch = {}\n{}", names(&kind.switches), kind.head);
+    text.push_str(&kind.usual.watchdog);
     text.push_str(&kind.usual.egress);
     text.push_str(&kind.usual.buffers);
     let mut others: Vec<(String, Vec<String>)> = Vec::new();
     for (neighbour, port) in &kind.ports {
         let mut own = String::new();
-        for (part, usual) in [(&port.egress, &kind.usual.egress), (&port.buffers, &kind.usual.buffers)] {
+        let PortText { buffers, egress, watchdog, .. } = &kind.usual;
+        for (part, usual) in [(&port.watchdog, watchdog), (&port.egress, egress), (&port.buffers, buffers)] {
             if part != usual {
                 own.push_str(part);
             }
@@ -91,10 +96,20 @@ fn describe(fabric: &Fabric, number: usize, switch: &Switch, classes: &[u8], not
             buffers: buffers(switch, port, classes, &lossless, pool),
             without: without(port, &lossless),
             egress: egress(port, classes, &lossless),
+            watchdog: watchdog(port, &lossless),
         };
         ports.push((fabric.neighbour(cable, end).to_owned(), text));
     }
-    let usual = usual(&ports);
+    let mut usual = usual(&ports);
+    // A watchdog of the switch is one of all its ports.
+    if ports.iter().any(|(_, port)| port.watchdog != usual.watchdog) {
+        usual.watchdog.clear();
+    }
+    if lossless.is_empty() && ports.iter().any(|(_, port)| port.buffers != usual.buffers) {
+        let meaning = "without PFC all ports have the buffers of most of them";
+        note(notes, &format!("{} BUFFER_QUEUE", switch.name), meaning.to_owned());
+        ports.iter_mut().for_each(|(_, port)| port.buffers.clone_from(&usual.buffers));
+    }
     let mut by_neighbour: BTreeMap<String, PortText> = BTreeMap::new();
     for (neighbour, port) in ports {
         match by_neighbour.get(&neighbour) {
@@ -224,6 +239,30 @@ fn alpha(power: i8) -> String {
 fn without(port: &Port, lossless: &[u8]) -> String {
     let off: Vec<u8> = lossless.iter().copied().filter(|tc| !port.is_lossless(*tc)).collect();
     if off.is_empty() { String::new() } else { format!("without_pfc = {}\n", class_names(&off)) }
+}
+
+/// The PFC watchdog of a port.
+fn watchdog(port: &Port, lossless: &[u8]) -> String {
+    let Some(watchdog) = port.watchdog.as_ref().filter(|watchdog| watchdog.action != "alert") else {
+        return String::new();
+    };
+    let paused: Vec<u8> = lossless.iter().copied().filter(|tc| port.is_lossless(*tc)).collect();
+    let watched: Vec<u8> = paused.iter().copied().filter(|tc| port.is_watched(*tc)).collect();
+    if watched.is_empty() {
+        return String::new();
+    }
+    let Watchdog { action, detection, restoration, poll } = watchdog;
+    let restoration = restoration.unwrap_or(NEVER);
+    let mut text =
+        format!("detection_time = \"{detection}ms\", restoration_time = \"{restoration}ms\", action = \"{action}\"");
+    // SONiC refuses a longer interval.
+    if let Some(poll) = poll.map(|poll| poll.min(*detection).min(restoration)) {
+        let _ = write!(text, ", poll_interval = \"{poll}ms\"");
+    }
+    if watched != paused {
+        let _ = write!(text, ", classes = {}", class_names(&watched));
+    }
+    format!("pfc_watchdog = {{ {text} }}\n")
 }
 
 /// Scheduling of a port: a group for each queue.

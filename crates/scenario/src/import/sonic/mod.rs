@@ -10,7 +10,7 @@ mod database;
 mod devices;
 mod qos;
 mod switch;
-mod text;
+pub(super) mod text;
 
 use super::{Imported, NamedText, Note, Work};
 use crate::problem::Errors;
@@ -201,8 +201,12 @@ fn note_rest(work: &mut Work, switches: &[Switch], cables: &[Cable]) {
             work.note(&format!("{} PORT", switch.name), format!("{up} enabled ports without a neighbour are left out"));
         }
     }
-    if switches.iter().flat_map(|switch| &switch.ports).any(|port| port.watchdog.is_some()) {
-        work.note("PFC_WD", "the PFC watchdog is not modelled: a storm or a deadlock lasts");
+    let watchdogs = || switches.iter().flat_map(|switch| &switch.ports).filter_map(|port| port.watchdog.as_ref());
+    if watchdogs().any(|watchdog| watchdog.action == "alert") {
+        work.note("PFC_WD", "a watchdog that only alerts changes no traffic and is left out");
+    }
+    if watchdogs().any(|watchdog| watchdog.restoration.is_none()) {
+        work.note("PFC_WD", "without `restoration_time` a queue is never restored; here after an hour");
     }
 }
 

@@ -108,7 +108,8 @@ fn port_maps(work: &mut Work, row: &Row<'_>, maps: &NamedMaps, switch: &mut Swit
             }
         }
     }
-    let pfc = row.text("pfc_enable").map(|text| priorities(work, row, &text));
+    let pfc = row.text("pfc_enable").map(|text| priorities(work, row, "pfc_enable", &text));
+    let watched = row.text("pfcwd_sw_enable").map(|text| priorities(work, row, "pfcwd_sw_enable", &text));
     if row.text("scheduler").is_some_and(|name| !name.is_empty()) {
         work.note(&row.name(), "the rate limit of a whole port, `scheduler`, is not modelled");
     }
@@ -141,18 +142,19 @@ fn port_maps(work: &mut Work, row: &Row<'_>, maps: &NamedMaps, switch: &mut Swit
         if let Some(pfc) = pfc {
             port.pfc = pfc;
         }
+        port.watched = watched.or(port.watched);
     }
 }
 
 /// The priorities of a list such as `3,4`, as bits.
-fn priorities(work: &mut Work, row: &Row<'_>, text: &str) -> u8 {
+fn priorities(work: &mut Work, row: &Row<'_>, field: &str, text: &str) -> u8 {
     let mut bits = 0;
     for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
         match part.parse::<u32>().ok().filter(|priority| (*priority as usize) < NUMBERS) {
             Some(priority) => bits |= 1 << priority,
             None => {
-                let message = format!("{} has `pfc_enable` = \"{}\"", row.name(), short(text));
-                work.refuse(row.place("pfc_enable"), message, "give priorities from 0 to 7, such as \"3,4\"");
+                let message = format!("{} has `{field}` = \"{}\"", row.name(), short(text));
+                work.refuse(row.place(field), message, "give priorities from 0 to 7, such as \"3,4\"");
                 return 0;
             }
         }
@@ -272,19 +274,46 @@ fn queues(
 }
 
 fn watchdogs(work: &mut Work, database: &Database<'_>, switch: &mut Switch) {
-    for row in database.rows(work, "PFC_WD") {
-        if row.key == "GLOBAL" {
-            row.only(&["BIG_RED_SWITCH", "POLL_INTERVAL"]);
+    let (all, some): (Vec<Row<'_>>, Vec<Row<'_>>) =
+        database.rows(work, "PFC_WD").into_iter().partition(|row| row.key == "GLOBAL");
+    let mut poll = None;
+    for row in all {
+        row.only(&["BIG_RED_SWITCH", "POLL_INTERVAL"]);
+        poll = milliseconds(work, &row, "POLL_INTERVAL");
+        if row.text("BIG_RED_SWITCH").is_some_and(|on| on.eq_ignore_ascii_case("enable")) {
+            work.note(&row.name(), "BIG_RED_SWITCH, which keeps all lossless queues in a storm, is not modelled");
+        }
+    }
+    for row in some {
+        row.only(&["action", "detection_time", "restoration_time", "pfc_stat_history"]);
+        let action = row.text("action").unwrap_or_else(|| "drop".to_owned());
+        if !matches!(action.as_str(), "drop" | "forward" | "alert") {
+            let message = format!("{} has `action` = \"{}\"", row.name(), short(&action));
+            work.refuse(row.place("action"), message, "give drop, forward or alert");
             continue;
         }
-        row.only(&["action", "detection_time", "restoration_time", "pfc_stat_history"]);
-        let [detection, restoration] = ["detection_time", "restoration_time"].map(|field| row.number(work, field));
-        let positive = |time: Option<i64>| time.and_then(|time| u64::try_from(time).ok()).unwrap_or(0);
-        let action = row.text("action").unwrap_or_else(|| "drop".to_owned());
-        let watchdog = Watchdog { action, detection: positive(detection), restoration: positive(restoration) };
+        if row.text("detection_time").is_none() {
+            let message = format!("{} has no `detection_time`", row.name());
+            work.refuse(row.place(""), message, "add it in milliseconds, such as \"200\"");
+            continue;
+        }
+        let Some(detection) = milliseconds(work, &row, "detection_time") else { continue };
+        let restoration = milliseconds(work, &row, "restoration_time");
+        let watchdog = Watchdog { action, detection, restoration, poll };
         let names: Vec<&str> = row.key.split(',').map(str::trim).collect();
         for port in at_ports(work, switch, &row, &names) {
             port.watchdog = Some(watchdog.clone());
         }
     }
+}
+
+/// A time in milliseconds, if the row has it. What is none is refused.
+fn milliseconds(work: &mut Work, row: &Row<'_>, field: &str) -> Option<u64> {
+    let number = row.number(work, field)?;
+    let time = u64::try_from(number).ok().filter(|time| (1..=3_600_000).contains(time));
+    if time.is_none() {
+        let message = format!("{} has `{field}` = {number}, which is not a valid time", row.name());
+        work.refuse(row.place(field), message, "give milliseconds, such as \"200\"");
+    }
+    time
 }

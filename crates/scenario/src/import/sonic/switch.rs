@@ -102,6 +102,8 @@ pub struct Port {
     pub wred: [Option<Wred>; NUMBERS],
     /// PFC watchdog, if it is on.
     pub watchdog: Option<Watchdog>,
+    /// Priorities that the watchdog watches, if they are not those with PFC; bit n is priority n.
+    pub watched: Option<u8>,
     /// Where the configuration has it.
     pub(super) place: Place,
 }
@@ -168,8 +170,10 @@ pub struct Watchdog {
     pub action: String,
     /// Time in milliseconds after which a paused queue is in a storm.
     pub detection: u64,
-    /// Time in milliseconds without pauses after which it is restored.
-    pub restoration: u64,
+    /// Time in milliseconds without pauses after which it is restored; `None` if it never is.
+    pub restoration: Option<u64>,
+    /// Interval in milliseconds at which it looks; `None` if the configuration does not say.
+    pub poll: Option<u64>,
 }
 
 impl Port {
@@ -178,6 +182,14 @@ impl Port {
     pub fn is_lossless(&self, tc: u8) -> bool {
         let queue = self.maps.tc_to_queue[usize::from(tc)];
         (0..NUMBERS).any(|priority| self.pfc >> priority & 1 == 1 && self.maps.pfc_to_queue[priority] == queue)
+    }
+
+    /// Whether the PFC watchdog of the port, if it has one, watches the queue of a traffic class.
+    #[must_use]
+    pub fn is_watched(&self, tc: u8) -> bool {
+        let queue = self.maps.tc_to_queue[usize::from(tc)];
+        let watched = self.watched.unwrap_or(self.pfc) & self.pfc;
+        (0..NUMBERS).any(|priority| watched >> priority & 1 == 1 && self.maps.pfc_to_queue[priority] == queue)
     }
 
     /// Name of the buffer profile of the priority group of a traffic class.
@@ -324,6 +336,7 @@ fn port(work: &mut Work, row: Row<'_>) -> Option<Port> {
         schedulers: [const { None }; NUMBERS],
         wred: [const { None }; NUMBERS],
         watchdog: None,
+        watched: None,
         place: row.place(""),
     })
 }

@@ -272,3 +272,84 @@ fn rows_of_ports_that_are_gone_are_left_out() {
     assert_eq!(note.meaning, "port Ethernet99 is not in PORT and is left out");
     assert_eq!(scenario(fabric, "a").scenario, scenario(whole(), "a").scenario);
 }
+
+#[test]
+fn a_watchdog_is_imported_and_an_export_has_it() {
+    let plan_of =
+        |change: fn(&str) -> String| plan(changed(|_, text| change(text)).unwrap_or_else(|errors| panic!("{errors}")));
+    let plan = plan_of(str::to_owned);
+    let watchdog = plan.spec.switches[0].pfc_watchdog.expect("all ports of the leaves have it");
+    assert_eq!((watchdog.detection, watchdog.restoration), (Span::from_millis(200), Span::from_millis(200)));
+    assert_eq!((watchdog.poll, watchdog.action), (Span::from_millis(200), fabric::spec::WatchdogAction::Drop));
+    let exported = crate::export::sonic::export(&plan).expect("an export");
+    for (name, text) in &exported.switches {
+        assert!(text.contains("\"PFC_WD\"") && text.contains("\"POLL_INTERVAL\": \"200\""), "{name}: {text}");
+    }
+    // One class of two is watched, frames are forwarded, and a time is missing.
+    let other = plan_of(|text| {
+        let text = text.replace("\"action\": \"drop\"", "\"action\": \"forward\"");
+        let text = text.replace("\"pfcwd_sw_enable\": \"3,4\"", "\"pfcwd_sw_enable\": \"4\"");
+        assert!(text.contains("\"pfcwd_sw_enable\": \"4\""));
+        text
+    });
+    let watchdog = other.spec.switches[0].pfc_watchdog.expect("a watchdog");
+    let watched = other.spec.classes.iter().position(|class| class.name == "tc4").expect("a class");
+    assert_eq!((watchdog.classes, watchdog.action), (1 << watched, fabric::spec::WatchdogAction::Forward));
+    let text = &crate::export::sonic::export(&other).expect("an export").switches[0].1;
+    assert!(text.contains("\"pfcwd_sw_enable\": \"4\""), "{text}");
+    let silent = plan_of(|text| text.replace("\"action\": \"drop\"", "\"action\": \"alert\""));
+    assert_eq!(silent.spec.switches[0].pfc_watchdog, None);
+    for (from, to, message) in [
+        ("\"detection_time\": \"200\",", "", "PFC_WD|Ethernet0 has no `detection_time`"),
+        ("\"detection_time\": \"200\"", "\"detection_time\": \"0\"", "PFC_WD|Ethernet0 has `detection_time` = 0"),
+        ("\"action\": \"drop\"", "\"action\": \"explode\"", "PFC_WD|Ethernet0 has `action` = \"explode\""),
+    ] {
+        let complaints = refused(in_leaf0(from, to));
+        assert!(complaints.iter().any(|it| it.contains(message)), "{message}: {complaints:?}");
+    }
+}
+
+#[test]
+fn one_port_with_a_watchdog_is_that_port_alone() {
+    let only = |name: &str, text: &str| match name {
+        "leaf0" => text.replacen("\"PFC_WD\"", "\"IGNORED\"", 1).replacen(
+            "\"PORT\": {",
+            "\"PFC_WD\": {\"Ethernet0\": {\"detection_time\": 300}}, \"PORT\": {",
+            1,
+        ),
+        _ => text.replacen("\"PFC_WD\"", "\"IGNORED\"", 1),
+    };
+    let fabric = changed(only).unwrap_or_else(|errors| panic!("{errors}"));
+    assert!(
+        fabric.notes.iter().any(|note| note.meaning.starts_with("without `restoration_time`")),
+        "{:?}",
+        fabric.notes
+    );
+    let plan = plan(fabric);
+    assert!(plan.spec.switches.iter().all(|switch| switch.pfc_watchdog.is_none()));
+    let own: Vec<_> = plan.spec.ports.iter().filter_map(|port| port.pfc_watchdog).collect();
+    assert_eq!(own.len(), 1);
+    assert_eq!((own[0].detection, own[0].poll), (Span::from_millis(300), Span::ZERO));
+}
+
+#[test]
+fn forms_of_real_configurations_are_read() {
+    // A line card of a chassis, memory outside of the chip, neighbours by name as of 2017, names that are no tables.
+    let text = r#"{"platform": "x86_64-a_chassis", "DEVICE_METADATA": {"localhost": {"hostname": "dut-lc3", "deployment_id": null}},
+        "PORT": {"Ethernet0": {"speed": "400000", "alias": "Ethernet1/1"}, "Ethernet8": {"speed": "400000"}},
+        "DEVICE_NEIGHBOR": {"ARISTA01T1": {"local_port": "Ethernet0", "port": "Ethernet1", "lo_addr": null, "type": "LeafRouter"},
+            "ARISTA02T1": {"local_port": "Ethernet8", "port": "Ethernet1"}},
+        "BUFFER_POOL": {"ingress_lossless_pool": {"size": "25766440000", "type": "both", "mode": "dynamic", "xoff": "5301600256"}},
+        "BUFFER_PROFILE": {"egress_lossy_profile": {"pool": "ingress_lossless_pool", "size": "0", "dynamic_th": "-6"}},
+        "BUFFER_QUEUE": {"dut-lc3|Asic0|Ethernet0|0-2": {"profile": "egress_lossy_profile"},
+            "dut-lc4|Asic0|Ethernet0|0-2": {"profile": "egress_lossy_profile"}},
+        "SCHEDULER": {"scheduler.1": {"type": "DWRR", "weight": "15"}},
+        "QUEUE": {"dut-lc3|Asic0|Ethernet8|3": {"scheduler": "scheduler.1"}}}"#;
+    let files = SwitchFiles { configuration: NamedText { name: "lc3.json", text }, lldp: None, name: "x" };
+    let fabric = read(&[files]).unwrap_or_else(|errors| panic!("{errors}"));
+    assert_eq!(fabric.hosts, ["ARISTA01T1", "ARISTA02T1"]);
+    let ports = &fabric.switches[0].ports;
+    assert_eq!(ports[0].queues[2].as_deref(), Some("egress_lossy_profile"));
+    assert_eq!(ports[1].schedulers[3].as_ref().and_then(|it| it.weight), Some(15));
+    plan(fabric);
+}

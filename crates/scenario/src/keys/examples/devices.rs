@@ -82,6 +82,13 @@ egress = [
 ]"#,
     ),
     (
+        "switches.pfc_watchdog",
+        r#"[[switches]]
+flow_control = "pfc"
+buffers = { capacity = "200KB" }
+pfc_watchdog = { detection_time = "200ms", restoration_time = "400ms", action = "drop" }"#,
+    ),
+    (
         "switches.ports",
         r#"[[switches]]
 flow_control = "pfc"
