@@ -5,7 +5,7 @@
 
 use files::output::{is_replaced, write_given};
 use files::{LARGEST_DATA, read_given};
-use scenario::import::{Imported, NamedText, chakra, goal, hpcc, htsim};
+use scenario::import::{Imported, NamedText, chakra, drawing, goal, hpcc, htsim, infiniband};
 use scenario::{Errors, FileReader, Limits, load_str};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -185,6 +185,53 @@ pub fn import_chakra(
     let imported =
         chakra::import(&named, groups.as_ref().map(Opened::text), topology.as_ref().map(Opened::text), &options);
     finish(imported, target)
+}
+
+/// Files of an InfiniBand fabric.
+#[derive(Clone, Copy, Debug)]
+pub struct InfinibandFiles<'a> {
+    /// Output of ibnetdiscover.
+    pub topology: &'a Path,
+    /// Forwarding tables of opensm.
+    pub lfts: Option<&'a Path>,
+    /// Options of opensm.
+    pub qos: Option<&'a Path>,
+    /// Partitions of opensm.
+    pub partitions: Option<&'a Path>,
+}
+
+/// Converts an InfiniBand fabric.
+///
+/// # Errors
+/// Fails if a file cannot be read or written, or if something in the files is wrong; then nothing is written.
+pub fn import_infiniband(files: &InfinibandFiles<'_>, target: &Target<'_>) -> Result<Imported, ImportError> {
+    let (name, _) = target.names()?;
+    let topology = Opened::read(files.topology)?;
+    let lfts = files.lfts.map(Opened::read).transpose()?;
+    let qos = files.qos.map(Opened::read).transpose()?;
+    let partitions = files.partitions.map(Opened::read).transpose()?;
+    let files = infiniband::Files {
+        topology: topology.text(),
+        lfts: lfts.as_ref().map(Opened::text),
+        qos: qos.as_ref().map(Opened::text),
+        partitions: partitions.as_ref().map(Opened::text),
+    };
+    finish(infiniband::import(&files, &name), target)
+}
+
+/// Converts a drawing of a network: Graphviz DOT, node-link JSON or a topology of containerlab.
+///
+/// # Errors
+/// Fails if the file cannot be read or written, or if something in it is wrong; then nothing is written.
+pub fn import_drawing(
+    file: &Path,
+    format: drawing::Format,
+    defaults: drawing::Defaults,
+    target: &Target<'_>,
+) -> Result<Imported, ImportError> {
+    let (name, _) = target.names()?;
+    let file = Opened::read(file)?;
+    finish(drawing::import(file.text(), format, &defaults, &name), target)
 }
 
 /// A reader of the one file that a converted scenario names.

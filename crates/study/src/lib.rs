@@ -65,7 +65,10 @@ pub use grid::{
     Point, PointResult, Sample, SweepRow, SweepStudy, SweepTable, Views, given_twice, kind_of, parse_axis,
     quantity_keys, value_names,
 };
-pub use import::{ChakraFiles, ImportError, Target, import_chakra, import_goal, import_hpcc, import_htsim};
+pub use import::{
+    ChakraFiles, ImportError, InfinibandFiles, Target, import_chakra, import_drawing, import_goal, import_hpcc,
+    import_htsim, import_infiniband,
+};
 pub use judge::{
     CellRuns, Counts, Evidence, FigureRuns, Judgement, Line, MatrixTable, SentenceFinding, Statement, TrendJudgement,
     Verdict, Votes, count_statements, doubt, expected_text, fill_matrix, holds, judge, judge_run, judge_sentence,

@@ -5,11 +5,14 @@
 //! returned.
 
 pub mod chakra;
+pub mod drawing;
 pub mod goal;
 pub mod hpcc;
 pub mod htsim;
+pub mod infiniband;
 mod operations;
 pub mod sonic;
+mod wiring;
 mod words;
 mod write;
 

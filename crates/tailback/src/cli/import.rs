@@ -4,11 +4,15 @@ use super::arguments::{Arguments, Command, Run};
 use super::check::load_or_say;
 use super::console;
 use super::exit::Exit;
-use super::import_arguments::{Export, ExportTo, Import, ImportFrom, ImportTarget};
+use super::import_arguments::{Export, ExportTo, Import, ImportDrawing, ImportFrom, ImportTarget};
 use clap::Parser;
 use scenario::import::Imported;
+use scenario::import::drawing::{Defaults, Format};
 use study::sonic::{ExportError, export_sonic};
-use study::{ChakraFiles, ImportError, Target, import_chakra, import_goal, import_hpcc, import_htsim};
+use study::{
+    ChakraFiles, ImportError, InfinibandFiles, Target, import_chakra, import_drawing, import_goal, import_hpcc,
+    import_htsim, import_infiniband,
+};
 use units::grouped;
 
 /// `tailback import`
@@ -42,7 +46,26 @@ pub fn import(arguments: &Import) -> Exit {
             let target = target(&files.target);
             said(&target, study::sonic::import_sonic(&files.path, &target))
         }
+        ImportFrom::Infiniband(files) => {
+            let target = target(&files.target);
+            let given = InfinibandFiles {
+                topology: &files.topology,
+                lfts: files.lfts.as_deref(),
+                qos: files.qos.as_deref(),
+                partitions: files.partitions.as_deref(),
+            };
+            said(&target, import_infiniband(&given, &target))
+        }
+        ImportFrom::Dot(files) => drawn(files, Format::Dot),
+        ImportFrom::Json(files) => drawn(files, Format::NodeLink),
+        ImportFrom::Containerlab(files) => drawn(files, Format::Containerlab),
     }
+}
+
+fn drawn(files: &ImportDrawing, format: Format) -> Exit {
+    let target = target(&files.target);
+    let defaults = Defaults { rate: files.rate, latency: files.latency };
+    said(&target, import_drawing(&files.file, format, defaults, &target))
 }
 
 /// The arguments of `run` with defaults, for a scenario that was written.

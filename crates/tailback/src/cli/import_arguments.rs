@@ -25,6 +25,14 @@ pub enum ImportFrom {
     Chakra(ImportChakra),
     /// Configurations of SONiC switches
     Sonic(ImportSonic),
+    /// An InfiniBand fabric: the output of ibnetdiscover, and forwarding tables, options and partitions of opensm
+    Infiniband(ImportInfiniband),
+    /// A graph in the language of Graphviz
+    Dot(ImportDrawing),
+    /// A graph as node-link JSON, as networkx writes it
+    Json(ImportDrawing),
+    /// A topology of containerlab (YAML)
+    Containerlab(ImportDrawing),
 }
 
 /// Where to write a converted scenario.
@@ -50,6 +58,8 @@ impl ImportFrom {
             ImportFrom::Goal(it) => &it.target,
             ImportFrom::Chakra(it) => &it.target,
             ImportFrom::Sonic(it) => &it.target,
+            ImportFrom::Infiniband(it) => &it.target,
+            ImportFrom::Dot(it) | ImportFrom::Json(it) | ImportFrom::Containerlab(it) => &it.target,
         }
     }
 }
@@ -134,6 +144,39 @@ pub struct ImportChakra {
 pub struct ImportSonic {
     /// A config_db.json, or a directory with a file or a folder for each switch
     pub path: PathBuf,
+    #[command(flatten)]
+    pub target: ImportTarget,
+}
+
+/// `import infiniband`
+#[derive(Args, Debug)]
+pub struct ImportInfiniband {
+    /// The output of ibnetdiscover
+    pub topology: PathBuf,
+    /// Forwarding tables: opensm-lfts.dump, or the output of dump_lfts [default: shortest paths]
+    #[arg(long, value_name = "FILE")]
+    pub lfts: Option<PathBuf>,
+    /// Options of opensm, of which qos_* are read [default: one lane]
+    #[arg(long, value_name = "FILE")]
+    pub qos: Option<PathBuf>,
+    /// Partitions of opensm, each of which gets traffic [default: an incast]
+    #[arg(long, value_name = "FILE")]
+    pub partitions: Option<PathBuf>,
+    #[command(flatten)]
+    pub target: ImportTarget,
+}
+
+/// `import dot`, `import json` and `import containerlab`
+#[derive(Args, Debug)]
+pub struct ImportDrawing {
+    /// The drawing
+    pub file: PathBuf,
+    /// Rate of links that state none, such as 100Gb/s
+    #[arg(long, value_name = "RATE")]
+    pub rate: Option<units::Rate>,
+    /// Latency of links that state neither a delay nor a length [default: that of 5 m to hosts, of 40 m between switches]
+    #[arg(long, value_name = "TIME")]
+    pub latency: Option<units::Span>,
     #[command(flatten)]
     pub target: ImportTarget,
 }

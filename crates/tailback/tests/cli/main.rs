@@ -6,6 +6,7 @@ mod bad_input;
 mod before;
 mod capture;
 mod documents;
+mod drawings;
 mod endings;
 mod help;
 mod hostile;

@@ -124,7 +124,7 @@ fn ibdmchk_finds_circles_where_we_do() {
     }
 }
 
-/// opensm on ibsim, in a folder of a routing's own; what it leaves is there.
+/// opensm on ibsim, in a folder of a routing's own; what it leaves is there, and what ibnetdiscover finds afterwards.
 fn opensm(scratch: &Scratch, folder: &str, arguments: &[&str]) {
     let home = scratch.path(folder);
     let preload = PRELOAD.iter().find(|path| Path::new(path).exists()).expect("ibsim's library is beside it");
@@ -139,21 +139,62 @@ fn opensm(scratch: &Scratch, folder: &str, arguments: &[&str]) {
     std::thread::sleep(Duration::from_millis(500));
     let first = std::fs::read_to_string(home.join("ibnetdiscover")).expect("it was written");
     let host = first.split("\"H-").nth(1).and_then(|rest| rest.split('"').next()).expect("a host");
-    let output = Command::new("/usr/bin/env")
-        .args(["timeout", "60", "opensm", "-o", "-Q", "-D", "0x43", "-f"])
-        .arg(home.join("osm.log"))
-        .args(arguments)
-        .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
-        .env("LD_PRELOAD", preload)
-        .env("SIM_HOST", format!("H-{host}"))
-        .env("OSM_TMP_DIR", &home)
-        .env("OSM_CACHE_DIR", &home)
-        .stdin(Stdio::null())
-        .output();
+    let inside = |program: &str| {
+        let mut command = Command::new("/usr/bin/env");
+        command
+            .args(["timeout", "60", program])
+            .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
+            .env("LD_PRELOAD", preload)
+            .env("SIM_HOST", format!("H-{host}"))
+            .env("OSM_TMP_DIR", &home)
+            .env("OSM_CACHE_DIR", &home)
+            .stdin(Stdio::null());
+        command
+    };
+    let mut command = inside("opensm");
+    command.args(["-o", "-Q", "-D", "0x43", "-f"]).arg(home.join("osm.log")).args(arguments);
+    let output = command.output();
+    let discovered = inside("ibnetdiscover").output();
     let _ = ibsim.kill();
     let _ = ibsim.wait();
     let output = output.expect("opensm starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    let discovered = discovered.map(|output| output.stdout).unwrap_or_default();
+    scratch.file(&format!("{folder}/discovered"), String::from_utf8_lossy(&discovered).into_owned());
+}
+
+/// Every format that a scenario is exported as is the same after an import of the first ones, but for lanes.
+#[test]
+fn an_import_of_an_export_is_exported_as_the_same_bytes() {
+    let scratch = Scratch::new("infiniband");
+    let networks = [
+        "topology = \"ring\"\nswitches = 5\nhosts_per_switch = 2",
+        "topology = \"torus\"\ndims = [3, 3]\nhosts_per_switch = 1",
+        "topology = \"fat-tree\"\nk = 4",
+        "topology = \"leaf-spine\"\nleaves = 3\nspines = 2\nhosts_per_leaf = 3",
+    ];
+    for topology in networks {
+        scratch.file("a.toml", scenario(topology));
+        for routing in ["shortest", "up-down", "lash", "spanning-tree"] {
+            export(&scratch, routing);
+            let (net, lfts) = (format!("{routing}/ibnetdiscover"), format!("{routing}/lfts"));
+            let import = ["import", "infiniband", &net, "--lfts", &lfts, "-o", "b.toml", "--overwrite"];
+            scratch.run(&import).ends(0);
+            for format in FORMATS.into_iter().filter(|format| routing != "lash" || *format != "path-sl") {
+                let again = scratch.run(&["routes", "b.toml", "--format", format]).ends(0).out;
+                let first = std::fs::read_to_string(scratch.path(&format!("{routing}/{format}"))).expect("an export");
+                assert!(again == first, "{topology}, {routing}: {format} differs");
+            }
+        }
+    }
+    scratch.run(&["run", "b.toml", "--no-record"]).ends(0);
+    // Nothing is written for a file that ends too early.
+    let whole = std::fs::read_to_string(scratch.path("lash/ibnetdiscover")).expect("an export");
+    let end = whole[..whole.len() / 2].rfind("\n\n").expect("nodes are separated by empty lines");
+    scratch.file("half", &whole[..end]);
+    let said = scratch.run(&["import", "infiniband", "half", "-o", "c.toml"]).ends(2);
+    assert!(said.err.contains("half:") && said.err.contains("give the whole output of ibnetdiscover"), "{}", said.err);
+    assert!(!scratch.path("c.toml").exists());
 }
 
 /// Lines of a dump of tables that say which port an identifier takes, under the switch they belong to.
@@ -188,6 +229,18 @@ fn opensm_takes_our_tables_and_computes_lanes_as_we_do() {
     let ours = entries(&read("lash/lfts"), hosts);
     assert_eq!(ours.len(), 25);
     assert_eq!(entries(&read("lash/opensm-lfts.dump"), hosts), ours);
+
+    // What ibnetdiscover and opensm say of it, imported.
+    if installed(&["ibnetdiscover"]) {
+        let files = ["lash/discovered", "--lfts", "lash/opensm-lfts.dump", "-o", "discovered.toml"];
+        let said = scratch.run(&[&["import", "infiniband"], &files[..]].concat()).ends(0);
+        assert!(said.err.contains("5 hosts, 5 switches"), "{}", said.err);
+        let imported = scratch.run(&["routes", "discovered.toml", "--json"]).ends(0).json();
+        let original = summary(&scratch, "lash");
+        for key in ["pairs", "mean_hops", "longest", "trunks_used"] {
+            assert_eq!(imported[key], original[key], "{key}");
+        }
+    }
 
     // Its own engines on the same network.
     let lanes = |log: &str, words: &str| -> u64 {

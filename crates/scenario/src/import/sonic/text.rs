@@ -147,7 +147,7 @@ fn traffic(fabric: &Fabric, classes: &[u8], text: &mut String) -> usize {
 }
 
 /// Names as a TOML value; consecutive numbers are a range.
-pub(super) fn names(all: &[String]) -> String {
+pub(in crate::import) fn names(all: &[String]) -> String {
     let split = |name: &str| {
         let digits = name.len() - name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
         let (stem, number) = name.split_at(name.len() - digits);
@@ -176,7 +176,7 @@ pub(super) fn names(all: &[String]) -> String {
 }
 
 /// Texts as a TOML value: one, or a list.
-pub(super) fn list(all: &[String]) -> String {
+pub(in crate::import) fn list(all: &[String]) -> String {
     let quoted: Vec<String> = all.iter().map(|text| quoted(text)).collect();
     match quoted.as_slice() {
         [one] => one.clone(),
