@@ -36,7 +36,7 @@ fn stormed(watchdog: Option<PfcWatchdogSpec>, ends: Option<Span>, recovers: bool
     let last = *spec.graph.hosts().last().unwrap();
     spec.kind_of[last.0 as usize] = 1;
     let sized = |from, to, bytes| FlowSpec { size: Some(Bytes::new(bytes)), ..greedy(from, to, 1000) };
-    spec.flows = vec![sized(0, 2, 1_000_000), sized(1, 2, 1_000_000), sized(1, 0, 1_000_000)];
+    spec.flows = vec![sized(0, 2, 1_000_000), sized(1, 2, 1_000_000), sized(1, 0, 1_000_000)].into();
     if recovers {
         for flow in &mut spec.flows {
             flow.recovery = recovery("go-back-n", &[("timeout", Value::Time(us(300)))]);
