@@ -21,7 +21,7 @@ impl<P: Probe> Network<P> {
         let input = self.switches[switch as usize].first_port + u32::from(frame.input);
         self.forget_dropped(switch, place);
         self.release(now, input, frame.class, frame.len, ctx);
-        if queued_again(cause) {
+        if cause.is_for_want_of_room() {
             self.queue_again(now, place, ctx);
         }
         self.lose(now, input, place, cause);
@@ -78,7 +78,7 @@ impl<P: Probe> Network<P> {
     fn note_gone(&mut self, now: Time, flow: u32, payload: u16, cause: DropCause) {
         let origin = self.places.origin(&self.plan, flow);
         let sent_again = cause != DropCause::AtSource && origin.is_some_and(|origin| origin.reliable);
-        if sent_again || queued_again(cause) && origin.is_some_and(|origin| origin.requeue.is_some()) {
+        if sent_again || cause.is_for_want_of_room() && origin.is_some_and(|origin| origin.requeue.is_some()) {
             return;
         }
         let gone = self.gone.entry(flow).or_default();
@@ -153,12 +153,4 @@ impl<P: Probe> Network<P> {
         };
         self.lose(now, p, place, cause);
     }
-}
-
-/// Whether a source that queues dropped frames again does so for this cause.
-fn queued_again(cause: DropCause) -> bool {
-    matches!(
-        cause,
-        DropCause::Full | DropCause::PauseLost | DropCause::Early | DropCause::Trimmed | DropCause::Watchdog
-    )
 }

@@ -40,6 +40,15 @@ engine::encoded!(enum DropCause {
     8 = Watchdog,
 });
 
+impl DropCause {
+    /// Whether a switch dropped or trimmed the frame at a buffer or queue. A source that queues dropped frames again does so
+    /// for these causes.
+    pub(crate) fn is_for_want_of_room(self) -> bool {
+        let full = matches!(self, DropCause::Full | DropCause::PauseLost | DropCause::Watchdog);
+        full || matches!(self, DropCause::Early | DropCause::Trimmed)
+    }
+}
+
 /// What a flow does at its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]

@@ -502,11 +502,7 @@ impl Probe for Recorder {
     }
 
     fn on_drop(&mut self, now: Time, port: u32, frame: &Frame, cause: DropCause) {
-        let queued = matches!(
-            cause,
-            DropCause::Full | DropCause::PauseLost | DropCause::Early | DropCause::Trimmed | DropCause::Watchdog
-        );
-        let output = (queued && frame.output != u16::MAX).then_some(frame.output);
+        let output = (cause.is_for_want_of_room() && frame.output != u16::MAX).then_some(frame.output);
         if self.spec.causes {
             self.keep_drop(now, Happening::Dropped, port, frame, output);
         }
