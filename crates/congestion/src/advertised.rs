@@ -89,6 +89,8 @@ pub(crate) struct Seen {
     stopped: u32,
 }
 
+units::encoded!(struct Seen { arrived, looks, stopped });
+
 impl Seen {
     pub(crate) fn see(&mut self, len: u16, blocked: bool) {
         self.arrived += u64::from(len) * 8;

@@ -167,6 +167,8 @@ struct Queue {
     sampler: Sampler,
 }
 
+units::state!(struct Queue { fixed: tag; plain: old; parts: sampler; });
+
 /// A congestion point that reports the offset and the growth of its queue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BcnPoint {
@@ -184,6 +186,8 @@ pub struct BcnPoint {
     /// By (output, class).
     queues: Vec<Queue>,
 }
+
+units::state!(struct BcnPoint { fixed: set_point, weight, sampling, signals, severe_at, severest_at, answers_all, classes; parts: guide, queues; });
 
 impl BcnPoint {
     /// Builds the congestion point from its parameters.

@@ -17,7 +17,7 @@ use crate::path_probe::PathProbes;
 use crate::point::tag_of;
 use crate::qcn_source::ordered;
 use crate::{Adapter, Allowance, Feedback, HALTED, PathProbe, PathProbeClass, Reaction, ReactionPoint};
-use units::{Bytes, Rate, Span, Stream, Time};
+use units::{Bytes, Rate, Span, State, Stream, Time};
 
 /// A rate limiter.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +40,8 @@ struct Limiter {
     most: f64,
 }
 
+units::encoded!(struct Limiter { rate, point, next, negative, stopped, longest_stop, left, most });
+
 /// The target of a source's probes.
 #[derive(Clone, Debug)]
 pub(crate) enum Asks {
@@ -58,6 +60,21 @@ pub(crate) enum Asks {
     Point,
 }
 
+impl State for Asks {
+    fn save(&self, out: &mut Vec<u8>) {
+        if let Asks::Path { probes, .. } = self {
+            probes.save(out);
+        }
+    }
+
+    fn load(&mut self, input: &mut &[u8]) -> Option<()> {
+        match self {
+            Asks::Path { probes, .. } => probes.load(input),
+            Asks::Tagging { .. } | Asks::Point => Some(()),
+        }
+    }
+}
+
 /// Differences between the sources of the family.
 #[derive(Clone, Debug)]
 pub(crate) struct How {
@@ -68,6 +85,8 @@ pub(crate) struct How {
     pub(crate) guidance_weight: f64,
 }
 
+units::state!(struct How { fixed: increase, interval, guidance_weight; parts: asks; });
+
 /// Bytes sent by a flow without a limiter.
 #[derive(Clone, Copy, Debug)]
 struct Offered {
@@ -76,6 +95,8 @@ struct Offered {
     /// Bits per second over the last whole period.
     rate: Option<f64>,
 }
+
+units::encoded!(struct Offered { since, bits, rate });
 
 impl Offered {
     fn mean(&self, now: Time) -> f64 {
@@ -114,6 +135,8 @@ pub struct BcnSource {
     ask: bool,
     number: u32,
 }
+
+units::state!(struct BcnSource { fixed: unit, weight, gd, gain, min_dec_factor, most_feedback, min_rate, max_rate, start_rate, offered_over, by_queue, stop_first, stop_most, least, largest, free, overhead; plain: stream, offered, limiter, ask, number; parts: how; });
 
 fn bits(rate: Rate) -> f64 {
     rate.as_bits_per_sec() as f64

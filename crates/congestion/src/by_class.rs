@@ -3,7 +3,7 @@
 
 use crate::Point;
 use crate::point::{CongestionPoint, Drawn, Fate, Notice, Passage, Passing, Request, Surroundings, Verdict, View};
-use units::Time;
+use units::{Encode, State, Time};
 
 /// Congestion points with the classes that each of them sees, bit n for class n. Frames of other classes are not shown
 /// to any.
@@ -12,6 +12,19 @@ pub struct ByClass {
     parts: Vec<(u8, Point)>,
     /// Position of the point that last asked to draw frames.
     drawing: usize,
+}
+
+impl State for ByClass {
+    fn save(&self, out: &mut Vec<u8>) {
+        let ByClass { parts, drawing } = self;
+        drawing.encode(out);
+        parts.iter().for_each(|(_, point)| point.save(out));
+    }
+
+    fn load(&mut self, input: &mut &[u8]) -> Option<()> {
+        self.drawing = usize::decode(input).filter(|&part| part < self.parts.len().max(1))?;
+        self.parts.iter_mut().try_for_each(|(_, point)| point.load(input))
+    }
 }
 
 impl ByClass {

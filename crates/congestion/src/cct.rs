@@ -109,6 +109,8 @@ pub struct CongestionTable {
     expires: Option<Time>,
 }
 
+units::state!(struct CongestionTable { fixed: increase, limit, least, period, slope, geometric, shared, link; plain: index, entry, expires; });
+
 impl CongestionTable {
     /// Builds the reaction point from its parameters.
     ///

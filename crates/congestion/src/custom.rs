@@ -9,7 +9,7 @@ use crate::{Point, Reaction, ReactionPoint};
 use std::any::Any;
 use std::fmt::Debug;
 use std::panic::{RefUnwindSafe, UnwindSafe};
-use units::Time;
+use units::{State, Time};
 
 /// A reaction point that can be boxed: any [`ReactionPoint`] that can be cloned, printed and sent to another thread.
 pub trait CustomReactionPoint: ReactionPoint + Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
@@ -29,6 +29,15 @@ where
 impl Clone for Box<dyn CustomReactionPoint> {
     fn clone(&self) -> Self {
         (**self).boxed_clone()
+    }
+}
+
+/// A type of another crate has no state that can be saved: a simulation with one is not saved.
+impl State for dyn CustomReactionPoint {
+    fn save(&self, _out: &mut Vec<u8>) {}
+
+    fn load(&mut self, _input: &mut &[u8]) -> Option<()> {
+        None
     }
 }
 
@@ -86,6 +95,15 @@ pub trait CustomCongestionPoint: Debug + Send + Sync + UnwindSafe + RefUnwindSaf
     fn equals(&self, other: &dyn CustomCongestionPoint) -> bool;
     /// Returns itself as [`Any`], for comparison by type.
     fn as_any(&self) -> &dyn Any;
+}
+
+/// See the reaction points.
+impl State for dyn CustomCongestionPoint {
+    fn save(&self, _out: &mut Vec<u8>) {}
+
+    fn load(&mut self, _input: &mut &[u8]) -> Option<()> {
+        None
+    }
 }
 
 impl<T> CustomCongestionPoint for T

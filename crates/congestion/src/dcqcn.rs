@@ -201,6 +201,8 @@ struct Limiter {
     decrease_due: Option<Time>,
 }
 
+units::encoded!(struct Limiter { current, target, alpha, byte_stage, time_stage, left, stage_ends, alpha_due, noted, since, decrease_due });
+
 /// The reaction point of DCQCN.
 #[derive(Clone, Debug)]
 pub struct Dcqcn {
@@ -223,6 +225,8 @@ pub struct Dcqcn {
     link: f64,
     limiter: Option<Limiter>,
 }
+
+units::state!(struct Dcqcn { fixed: by_marks, evaluation, g, initial_alpha, alpha_period, time_reset, byte_reset, threshold, ai, hai, min_rate, min_dec_factor, clamp_target, window, pacing, link; plain: limiter; });
 
 impl Dcqcn {
     /// Builds the reaction point from its parameters.

@@ -23,6 +23,8 @@ pub struct DctcpRate {
     reduced_until: Option<Bytes>,
 }
 
+units::state!(struct DctcpRate { fixed: pacing, g, ai, frame; plain: alpha, round, marks, frames, reduced_until; parts: rate; });
+
 impl DctcpRate {
     /// Builds the reaction point from the parameters of DCTCP.
     ///

@@ -177,6 +177,8 @@ pub struct FecnSource {
     number: u32,
 }
 
+units::state!(struct FecnSource { fixed: initial_flows, period, min_rate, link, stops; plain: rate, stopped, replied, off, due, number; });
+
 impl FecnSource {
     /// Builds the reaction point from its parameters.
     ///
@@ -287,6 +289,8 @@ struct PortRate {
     sampler: Option<Sampler>,
 }
 
+units::state!(struct PortRate { plain: rate, seen; parts: sampler; });
+
 /// A congestion point that computes rates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FecnPoint {
@@ -300,6 +304,8 @@ pub struct FecnPoint {
     shares: Vec<PortRate>,
     due: Option<Time>,
 }
+
+units::state!(struct FecnPoint { fixed: initial_flows, period, law, severe, classes, capacities; plain: due; parts: shares; });
 
 impl FecnPoint {
     /// Builds the congestion point from its parameters.

@@ -115,6 +115,8 @@ pub(crate) struct Sampler {
     stream: Stream,
 }
 
+units::state!(struct Sampler { fixed: sampling; plain: left, stream; });
+
 impl Sampler {
     pub(crate) fn new(sampling: Sampling, mut stream: Stream) -> Sampler {
         let left = match sampling {

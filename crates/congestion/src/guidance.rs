@@ -75,6 +75,8 @@ struct Member {
     after: u32,
 }
 
+units::encoded!(struct Member { seen, before, after });
+
 /// The flows of a queue that were seen recently, least recent first.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Recent {
@@ -84,6 +86,8 @@ struct Recent {
     last: u32,
     count: u32,
 }
+
+units::encoded!(struct Recent { members, first, last, count });
 
 impl Recent {
     fn see(&mut self, now: Time, flow: u32) {
@@ -139,6 +143,8 @@ struct Known {
     unpaused: f64,
 }
 
+units::state!(struct Known { plain: recent, rate, since, seen, unpaused; });
+
 /// The state from which a congestion point computes guidance.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Guide {
@@ -150,6 +156,8 @@ pub(crate) struct Guide {
     queues: Vec<Known>,
     classes: usize,
 }
+
+units::state!(struct Guide { fixed: by_flows, period, law, capacities, classes; parts: queues; });
 
 impl Guide {
     /// Reads the guidance parameters; `None` if guidance is off.

@@ -92,6 +92,8 @@ struct Hop {
     stage: u32,
 }
 
+units::encoded!(struct Hop { last, utilisation, reference, stage });
+
 /// The reaction point of HPCC.
 #[derive(Clone, Debug)]
 pub struct Hpcc {
@@ -112,6 +114,8 @@ pub struct Hpcc {
     telemetry_unit: u64,
     pacing: Pacing,
 }
+
+units::state!(struct Hpcc { fixed: eta, max_stage, ai, per_ack, per_hop, telemetry_unit, pacing; plain: reference, stage, utilisation, round, hops, latest; parts: rate; });
 
 impl Hpcc {
     /// Builds the reaction point from its parameters.

@@ -86,6 +86,8 @@ struct LaneState {
     since: u32,
 }
 
+units::encoded!(struct LaneState { marking, below, since });
+
 /// A congestion point that marks frames at the roots of congestion trees.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InfinibandFecn {
@@ -104,6 +106,8 @@ pub struct InfinibandFecn {
     to_host: Vec<bool>,
     lanes: Vec<LaneState>,
 }
+
+units::state!(struct InfinibandFecn { fixed: threshold, queue, hysteresis, marking_rate, smallest, victims, recent, classes, levels, hystereses, to_host; lists: lanes; });
 
 /// Queue lengths above which a lane is congested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -100,7 +100,7 @@ pub use telemetry::Stamp;
 pub use timely::Timely;
 pub use trimming::Trimming;
 pub use units;
-use units::{Bytes, Rate, Span, Time};
+use units::{Bytes, Rate, Span, State, Time};
 
 /// Rate and window of a sender. `None` means no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -384,6 +384,15 @@ macro_rules! protocols {
             $(#[doc = concat!("See [`", stringify!($type), "`].")] $variant($type),)*
         }
 
+        impl State for Reaction {
+            fn save(&self, out: &mut Vec<u8>) {
+                match self { $(Reaction::$variant(point) => point.save(out),)* }
+            }
+            fn load(&mut self, input: &mut &[u8]) -> Option<()> {
+                match self { $(Reaction::$variant(point) => point.load(input),)* }
+            }
+        }
+
         impl ReactionPoint for Reaction {
             fn attach(&mut self, adapter: &Adapter) -> Result<(), Invalid> {
                 match self { $(Reaction::$variant(point) => point.attach(adapter),)* }
@@ -474,6 +483,15 @@ macro_rules! points {
         #[derive(Clone, Debug, PartialEq)]
         pub enum Point {
             $(#[doc = concat!("See [`", stringify!($type), "`].")] $variant($type),)*
+        }
+
+        impl State for Point {
+            fn save(&self, out: &mut Vec<u8>) {
+                match self { $(Point::$variant(point) => point.save(out),)* }
+            }
+            fn load(&mut self, input: &mut &[u8]) -> Option<()> {
+                match self { $(Point::$variant(point) => point.load(input),)* }
+            }
         }
 
         impl CongestionPoint for Point {

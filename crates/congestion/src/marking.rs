@@ -48,6 +48,8 @@ pub struct Marking {
     exceeded: Vec<(u16, u8)>,
 }
 
+units::state!(struct Marking { fixed: policy, full_at, late, freed, skip_blocked, recently, ports, classes; plain: filled, exceeded; lists: until, owed; });
+
 const COMMON: [Parameter; 5] = [
     Parameter {
         name: "full_at",

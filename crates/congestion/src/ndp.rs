@@ -39,6 +39,8 @@ pub struct Pulled {
     spray: Spray,
 }
 
+units::state!(struct Pulled { fixed: pulling; parts: spray; });
+
 impl Pulled {
     pub(crate) fn build(values: &Values, demand: Demand) -> Result<Reaction, Invalid> {
         let window = values.maybe_count("first_window").map_or(FirstWindow::PathAndQueue, FirstWindow::Frames);

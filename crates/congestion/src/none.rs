@@ -41,6 +41,8 @@ pub struct NoControl {
     pub allowance: Allowance,
 }
 
+units::state!(struct NoControl { fixed: allowance; });
+
 impl ReactionPoint for NoControl {
     #[inline]
     fn on_sent(&mut self, _now: Time, _len: Bytes) {}

@@ -116,6 +116,8 @@ pub struct Nscc {
     in_flight: f64,
 }
 
+units::state!(struct Nscc { fixed: target, timeout, most, gamma, delay_weight, gate, adapts, frame, base_rtt, target_delay, alpha, fair, fast, eta; plain: window, average_delay, increase, received, adjusted, decreased, undelayed, fast_now, achieved, round_end, trimmed, to_ignore, ignored, in_flight; parts: spray; });
+
 /// The network for which the constants are stated: 100 Gb/s and 12 us.
 const REFERENCE_RTT: f64 = 12e-6;
 const REFERENCE_PRODUCT: f64 = REFERENCE_RTT * 100e9 / 8.0;

@@ -11,6 +11,8 @@ pub(crate) struct Round {
     end: Bytes,
 }
 
+units::encoded!(struct Round { end });
+
 impl Round {
     /// Returns whether this acknowledgement ends the round; if so, the next one begins.
     pub(crate) fn ends(&mut self, report: &PathReport) -> bool {
@@ -188,6 +190,8 @@ pub(crate) struct BoundedRate {
     /// Bits per second that may be sent.
     pub(crate) now: f64,
 }
+
+units::state!(struct BoundedRate { fixed: min, window, link; plain: now; });
 
 impl BoundedRate {
     /// Reads the parameter `min_rate`, and those of a [`RateWindow`].

@@ -25,6 +25,8 @@ struct OnWay {
     injected: u64,
 }
 
+units::encoded!(struct OnWay { number, left, injected });
+
 /// The probes of a flow and the bytes injected since the oldest of them left.
 #[derive(Clone, Debug)]
 pub(crate) struct PathProbes {
@@ -42,6 +44,8 @@ pub(crate) struct PathProbes {
     /// The least time a probe took.
     base: Option<Span>,
 }
+
+units::state!(struct PathProbes { fixed: set_point, less_base; plain: injected, history, on_way, number, old, base; });
 
 impl PathProbes {
     pub(crate) fn new(set_point: u32, less_base: bool) -> PathProbes {

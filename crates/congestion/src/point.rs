@@ -121,6 +121,8 @@ pub struct Guidance {
     pub most: Rate,
 }
 
+units::encoded!(struct Guidance { suggested, most });
+
 /// A notice from a congestion point to a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Notice {
@@ -139,6 +141,8 @@ pub struct Notice {
     /// Suggested and maximum rate, if the point provides guidance.
     pub guidance: Option<Guidance>,
 }
+
+units::encoded!(struct Notice { flow, feedback, offset, growth, port, class, guidance });
 
 /// The fate of a path probe at a congestion point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

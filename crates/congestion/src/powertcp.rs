@@ -165,6 +165,8 @@ pub struct PowerTcp {
     last: Option<(Time, f64)>,
 }
 
+units::state!(struct PowerTcp { fixed: theta, pacing, gamma, ai, eta, least_current, from_reference, telemetry_unit, learns_base; plain: base, reference, power, round, hops, latest, last; parts: rate; });
+
 impl PowerTcp {
     fn build(values: &Values, theta: bool) -> Result<Reaction, Invalid> {
         Ok(Reaction::PowerTcp(Box::new(PowerTcp {

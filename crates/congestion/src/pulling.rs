@@ -116,6 +116,8 @@ pub(crate) struct Spray {
     stream: Stream,
 }
 
+units::state!(struct Spray { fixed: given, paths, base; plain: index, stride, offset, stream; });
+
 impl Spray {
     pub(crate) fn new(values: &Values) -> Spray {
         let paths = values.maybe_count("paths").map(|paths| paths as u32);

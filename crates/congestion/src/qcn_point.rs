@@ -134,6 +134,8 @@ struct Queue {
     stream: Stream,
 }
 
+units::state!(struct Queue { fixed: tag; plain: old, left, due, last, stream; });
+
 /// A congestion point that sends quantised feedback.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QcnPoint {
@@ -157,6 +159,8 @@ pub struct QcnPoint {
     /// Notice to send when the requested frames are known; its flow is still missing.
     pending: Option<Notice>,
 }
+
+units::state!(struct QcnPoint { fixed: placed, set_point, weight, sample_base, intervals, jitter, culprit, keep_alive, answers_all, classes; plain: next, pending; parts: guide, queues; });
 
 /// A weight in 1024ths.
 fn weight_of(values: &Values) -> Result<i64, Invalid> {

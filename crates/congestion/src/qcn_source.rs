@@ -53,6 +53,8 @@ struct Limiter {
     most: f64,
 }
 
+units::encoded!(struct Limiter { current, target, byte_stage, time_stage, left, expires, point, most });
+
 /// Function of a limiter's timer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Clock {
@@ -117,6 +119,8 @@ pub struct QcnSource {
     ask: bool,
     number: u32,
 }
+
+units::state!(struct QcnSource { fixed: how, byte_reset, threshold, gd, min_dec_factor, min_rate, max_rate, jitter, early, halve_from_threshold, clamp, largest, free; plain: stream, limiter, ask, number; });
 
 /// Condition under which a target far above the rate is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

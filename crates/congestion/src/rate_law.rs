@@ -65,6 +65,8 @@ pub struct RateLaw {
     share: f64,
 }
 
+units::state!(struct RateLaw { fixed: law, least_rate, largest_rate, window, frame, largest, least; plain: share; });
+
 const MAX_RATE: Parameter = Parameter {
     name: "max_rate",
     kind: ParameterKind::Rate,

@@ -153,6 +153,8 @@ struct QueueAverage {
     count: u32,
 }
 
+units::encoded!(struct QueueAverage { average, decayed, count });
+
 /// Queue lengths between which the probability grows to `pmax`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Thresholds {
@@ -170,6 +172,8 @@ struct Port {
     rate: Rate,
     stream: Stream,
 }
+
+units::state!(struct Port { fixed: kmin, kmax, pmax, rate; plain: stream; });
 
 /// A congestion point that marks or drops frames at random.
 #[derive(Clone, Debug, PartialEq)]
@@ -189,6 +193,8 @@ pub struct Red {
     /// By output and class.
     lanes: Vec<QueueAverage>,
 }
+
+units::state!(struct Red { fixed: action, kmin, kmax, pmax, at_dequeue, weight, uniform, reference, by_rate, classes, largest_frame; lists: lanes; parts: ports; });
 
 fn build(values: &Values, action: Action) -> Result<Point, Invalid> {
     let (kmin, kmax) = (values.size("kmin"), values.size("kmax"));

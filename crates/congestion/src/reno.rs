@@ -9,7 +9,7 @@ use crate::path::{
     BASE_RTT, BASE_WINDOW, REPACED, Round, WINDOW_EXCESS, network_round_trip, seconds, window_parameter,
 };
 use crate::{Adapter, Allowance, DctcpRate, Feedback, LossSignal, ProtocolInfo, Reaction, ReactionPoint};
-use units::{Bytes, Span, Time, math};
+use units::{Bytes, Span, State, Time, math};
 
 const INITIAL: Parameter = Parameter {
     name: "initial_window",
@@ -172,6 +172,24 @@ enum Law {
     Dctcp(Dctcp),
 }
 
+impl State for Law {
+    fn save(&self, out: &mut Vec<u8>) {
+        match self {
+            Law::Reno => {}
+            Law::Cubic(cubic) => cubic.save(out),
+            Law::Dctcp(dctcp) => dctcp.save(out),
+        }
+    }
+
+    fn load(&mut self, input: &mut &[u8]) -> Option<()> {
+        match self {
+            Law::Reno => Some(()),
+            Law::Cubic(cubic) => cubic.load(input),
+            Law::Dctcp(dctcp) => dctcp.load(input),
+        }
+    }
+}
+
 /// State of CUBIC; windows are in frames.
 #[derive(Clone, Copy, Debug)]
 struct Cubic {
@@ -188,6 +206,8 @@ struct Cubic {
     origin: f64,
     k: f64,
 }
+
+units::state!(struct Cubic { fixed: c, beta, fast_convergence; plain: epoch, largest, estimate, origin, k; });
 
 impl Cubic {
     /// The window after acknowledged frames.
@@ -242,6 +262,8 @@ struct Dctcp {
     marked: u64,
 }
 
+units::state!(struct Dctcp { fixed: g; plain: alpha, round, acknowledged, marked; });
+
 /// A reaction point with a congestion window.
 #[derive(Clone, Copy, Debug)]
 pub struct Reno {
@@ -260,6 +282,8 @@ pub struct Reno {
     sent: Bytes,
     round_trip: Span,
 }
+
+units::state!(struct Reno { fixed: initial, most, ecn, frame; plain: window, threshold, reduced_until, sent, round_trip; parts: law; });
 
 impl Reno {
     fn reduce(&mut self, factor: f64) {

@@ -56,6 +56,8 @@ pub struct Step {
     thresholds: Vec<u32>,
 }
 
+units::state!(struct Step { fixed: threshold, at_dequeue, reference, thresholds; });
+
 impl Step {
     fn exceeded(&self, frame: &Passage, view: &impl View) -> bool {
         view.waiting_bytes(frame.output, frame.class) > self.thresholds[usize::from(frame.output)]

@@ -94,6 +94,8 @@ pub struct Swift {
     frame: f64,
 }
 
+units::state!(struct Swift { fixed: base, hop, host, range, alpha, beta_flow, additive, beta, max_decrease, min, max, reset_after, frame; plain: fabric, endpoint, decreased, round_trip, timeouts; });
+
 impl Swift {
     /// Builds the reaction point from its parameters.
     ///

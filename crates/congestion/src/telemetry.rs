@@ -14,3 +14,5 @@ pub struct Stamp {
     /// Rate of the output's link.
     pub rate: Rate,
 }
+
+units::encoded!(struct Stamp { at, queue, sent, rate });

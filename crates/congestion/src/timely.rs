@@ -236,6 +236,8 @@ pub struct Timely {
     acknowledged: u64,
 }
 
+units::state!(struct Timely { fixed: law, alpha, beta, low, high, unit, ai, start, scaled, max_decrease, segment, pacing; plain: updated, last, difference, in_a_row, round, acknowledged; parts: rate; });
+
 impl Timely {
     fn build(values: &Values, law: Law) -> Result<Reaction, Invalid> {
         let [low, high, unit] = ["t_low", "t_high", "min_rtt"].map(|name| seconds(values.time(name)));

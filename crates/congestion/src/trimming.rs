@@ -99,6 +99,8 @@ pub struct Trimming {
     streams: Vec<Stream>,
 }
 
+units::state!(struct Trimming { fixed: frames, queue, victim, returns, marks; lists: streams; });
+
 impl CongestionPoint for Trimming {
     fn attach(&mut self, surroundings: &Surroundings) {
         let Surroundings { rates, seed, first_port, .. } = surroundings;

@@ -12,7 +12,7 @@
 
 use crate::heap::IndexedHeap;
 use crate::set::NumberSet;
-use units::{Span, Time};
+use units::{Encode, Span, State, Time};
 
 const WORDS: usize = 64;
 const BUCKETS: usize = WORDS * 64;
@@ -450,6 +450,31 @@ impl Alarms {
         self.set_now(time);
         self.many = true;
         true
+    }
+}
+
+/// The pending alarms with their times. Where an alarm lies follows from that.
+impl State for Alarms {
+    fn save(&self, out: &mut Vec<u8>) {
+        (self.now, self.fired).encode(out);
+        let pending = (0_u32..).zip(&self.slots).filter(|(_, slot)| slot.time != NEVER);
+        let pending: Vec<(u32, u64)> = pending.map(|(number, slot)| (number, slot.time)).collect();
+        pending.encode(out);
+    }
+
+    fn load(&mut self, input: &mut &[u8]) -> Option<()> {
+        let (now, fired): (u64, u64) = Encode::decode(input)?;
+        let pending: Vec<(u32, u64)> = Encode::decode(input)?;
+        *self = Alarms::new(self.slots.len(), Wheel { shift: self.shift });
+        (self.current, self.fired) = (now >> self.shift, fired);
+        self.set_now(now);
+        for (number, time) in pending {
+            if time < now || time == NEVER || self.slots.get(number as usize)?.time != NEVER {
+                return None;
+            }
+            self.insert(number, time);
+        }
+        Some(())
     }
 }
 

@@ -5,8 +5,8 @@
 //! emptied bundle serves again: nothing is allocated in a window like the one before. Bundles for shards of other ranks
 //! are encoded into a parcel for each rank, which changes hands at the end of the window.
 
+use crate::Encode;
 use crate::alarms::Alarms;
-use crate::encode::Encode;
 use crate::ranks::{NUMBERS, Ranks};
 use crate::run::{Model, Shard};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -3,9 +3,21 @@
 //! Each node folds what happens to it, in its own order; the nodes' values are combined in node order. So the
 //! fingerprint does not depend on how events of different nodes interleave, hence not on threads or partitions.
 
+use units::Encode;
+
 /// A running 64-bit fold of one node's events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fingerprint(u64);
+
+impl Encode for Fingerprint {
+    fn encode(&self, out: &mut Vec<u8>) {
+        self.0.encode(out);
+    }
+
+    fn decode(input: &mut &[u8]) -> Option<Fingerprint> {
+        u64::decode(input).map(Fingerprint)
+    }
+}
 
 impl Fingerprint {
     /// Folds one word in. Order matters.

@@ -3,7 +3,7 @@
 //! It holds what lies beyond the wheel's horizon, it is the timer list of a host with many flows, and it is the
 //! baseline that the wheel has to beat in the alarm benchmark.
 
-use units::Time;
+use units::{Encode, Time};
 
 const ABSENT: u32 = u32::MAX;
 
@@ -20,6 +20,24 @@ impl IndexedHeap {
     #[must_use]
     pub fn new(entries: usize) -> IndexedHeap {
         IndexedHeap { heap: Vec::new(), place: vec![ABSENT; entries] }
+    }
+
+    /// Appends its entries.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        self.heap.encode(out);
+    }
+
+    /// Reads a heap whose numbers are below `bound` from the front of `input`; `None` if it does not begin with one.
+    pub fn decode_below(bound: u64, input: &mut &[u8]) -> Option<IndexedHeap> {
+        let entries: Vec<(u64, u32)> = Encode::decode(input)?;
+        let mut heap = IndexedHeap::new(0);
+        for (time, number) in entries {
+            if u64::from(number) >= bound || heap.time_of(number).is_some() {
+                return None;
+            }
+            heap.arm(number, Time::from_picos(time));
+        }
+        Some(heap)
     }
 
     /// How many entries are present.

@@ -36,7 +36,6 @@
 mod alarms;
 mod barrier;
 mod deal;
-mod encode;
 mod exchange;
 mod fingerprint;
 mod heap;
@@ -47,10 +46,10 @@ mod set;
 mod tests;
 
 pub use alarms::{Alarms, Wheel};
-pub use encode::Encode;
 pub use exchange::Context;
 pub use fingerprint::Fingerprint;
 pub use heap::IndexedHeap;
 pub use ranks::{Alone, InMemory, NUMBERS, Ranks, announce, in_memory, reduce};
 pub use run::{End, Inspection, Look, Model, RunPlan, RunReport, Shard, run, run_among};
 pub use units;
+pub use units::{Encode, encoded};

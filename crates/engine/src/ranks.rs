@@ -5,7 +5,7 @@
 //! kinds of ranks: none beside this one ([`Alone`]), threads that stand for processes ([`in_memory`]), and those that
 //! the caller brings, such as MPI's.
 
-use crate::encode::Encode;
+use crate::Encode;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// How many numbers an exchange compares.

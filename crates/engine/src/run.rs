@@ -10,16 +10,16 @@
 //! of the others once a window: they exchange the messages for shards elsewhere and agree on the next window. Alone
 //! or not, a run is the same code.
 
+use crate::Encode;
 use crate::alarms::{Alarms, Wheel};
 use crate::barrier::Barrier;
 use crate::deal::Deal;
-use crate::encode::Encode;
 use crate::exchange::{Context, Mailbox, Parcels, lock};
 use crate::ranks::{Alone, Ranks};
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use units::{Span, Time};
+use units::{Span, State, Time};
 
 /// How many alarms a shard fires between looks at the interrupt flag and at whether its model is full.
 const ALARMS_BETWEEN_LOOKS: u64 = 1 << 14;
@@ -83,6 +83,8 @@ impl<M: Model> Shard<M> {
 pub struct RunPlan<'a> {
     /// Where an earlier run of the same shards ended; zero at first.
     pub from: Time,
+    /// The last inspection of such a run: those after it are due, even before `from`. Zero at first.
+    pub inspected: Time,
     /// The last instant that is simulated.
     pub until: Time,
     /// Simulated time between two inspections of the whole model. Must not be zero.
@@ -92,7 +94,8 @@ pub struct RunPlan<'a> {
     /// How many threads to use; more than there are shards is of no use and not done.
     pub threads: usize,
     /// Instants, ascending, at which the model is shown beside the inspections. They decide nothing and change nothing.
-    /// One that no alarm follows is not shown: the model stays what it is at the end.
+    /// One that no alarm follows is not shown: the model stays what it is at the end. Those before `from` are shown first:
+    /// leave out those that an earlier run of the same shards has shown.
     pub marks: &'a [Time],
     /// Set from outside to end the run early.
     pub interrupt: &'a AtomicBool,
@@ -108,6 +111,7 @@ impl RunPlan<'_> {
         let inspect_every = Span::from_micros(100);
         RunPlan {
             from: Time::ZERO,
+            inspected: Time::ZERO,
             until,
             inspect_every,
             lookahead: Span::ZERO,
@@ -165,6 +169,8 @@ pub struct RunReport {
     pub end: End,
     /// Simulated time reached.
     pub now: Time,
+    /// The last inspection.
+    pub inspected: Time,
     /// Alarms fired in all shards of all ranks.
     pub fired: u64,
     /// Windows it took.
@@ -225,6 +231,19 @@ struct Shared<'a, 's, M: Model> {
 struct Chief<'c, F> {
     supervise: &'c mut F,
     ranks: &'c mut dyn Ranks,
+}
+
+/// Between two runs a shard has no message under way: its state is that of its model and its alarms.
+impl<M: Model + State> State for Shard<M> {
+    fn save(&self, out: &mut Vec<u8>) {
+        self.model.save(out);
+        self.context.alarms.save(out);
+    }
+
+    fn load(&mut self, input: &mut &[u8]) -> Option<()> {
+        self.model.load(input)?;
+        self.context.alarms.load(input)
+    }
 }
 
 /// Runs the shards up to and including `plan.until`, showing the whole model to `supervise` at every inspection. A break
@@ -315,13 +334,14 @@ where
     let _guard = shared.barrier.guard();
     let plan = shared.plan;
     let limit = Time::from_picos(plan.until.as_picos().saturating_add(1));
-    let cells = plan.from.as_picos() / plan.inspect_every.as_picos();
+    let cells = plan.inspected.as_picos() / plan.inspect_every.as_picos();
     let mut inspection = Time::from_picos(cells * plan.inspect_every.as_picos()).saturating_add(plan.inspect_every);
     let mut windows = 0;
     let mut looks = Looks { done: 0 };
     let mut looks_at_rest = 0;
     let mut reached = plan.from;
-    let mut marks = plan.marks.iter().copied().filter(|&mark| mark >= plan.from).peekable();
+    let mut inspected = plan.inspected;
+    let mut marks = plan.marks.iter().copied().peekable();
     let mut order = lock(&shared.deal).order(thread);
     // A window in which nothing can happen: everybody learns when the first alarm is.
     shared.run_window(thread, windows, Time::ZERO, &order);
@@ -354,6 +374,7 @@ where
             let last = Time::from_picos(cells * plan.inspect_every.as_picos());
             let here = if looks_at_rest <= 2 { inspection } else { last };
             inspection = here.saturating_add(plan.inspect_every);
+            inspected = here;
             if looks.take(here, Look::Inspection, shared, chief.as_mut()).is_break() {
                 break 'run (End::Stopped, here);
             }
@@ -372,7 +393,7 @@ where
         shared.run_window(thread, windows, end, &order);
         reached = reached.max(end);
     };
-    RunReport { end, now, fired: 0, windows }
+    RunReport { end, now, inspected, fired: 0, windows }
 }
 
 /// A thread's count of the looks at the model.

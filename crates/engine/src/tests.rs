@@ -101,6 +101,7 @@ fn threads_and_shards_do_not_change_the_bits() {
         let mut ring = ring(16, shards);
         let plan = RunPlan {
             from: Time::ZERO,
+            inspected: Time::ZERO,
             until: Time::from_picos(2_000_000),
             inspect_every: Span::from_picos(300_000),
             lookahead: HOP,
@@ -126,6 +127,7 @@ fn an_inspection_ends_the_run_at_its_own_instant() {
     let quiet = AtomicBool::new(false);
     let plan = RunPlan {
         from: Time::ZERO,
+        inspected: Time::ZERO,
         until: Time::from_picos(2_000_000),
         inspect_every: Span::from_picos(300_000),
         lookahead: HOP,
@@ -146,6 +148,7 @@ fn an_interrupt_ends_serial_and_parallel_runs() {
     for shards in [1, 2] {
         let plan = RunPlan {
             from: Time::ZERO,
+            inspected: Time::ZERO,
             until: Time::MAX,
             inspect_every: Span::from_secs(1),
             lookahead: HOP,
@@ -165,6 +168,7 @@ fn a_run_with_nothing_pending_is_quiet() {
     (0..4).for_each(|alarm| shards[0].context.alarms.disarm(alarm));
     let plan = RunPlan {
         from: Time::ZERO,
+        inspected: Time::ZERO,
         until: Time::MAX,
         inspect_every: Span::from_secs(1),
         lookahead: Span::MAX,
@@ -184,6 +188,7 @@ fn marks_show_the_model_and_change_nothing() {
         let mut ring = ring(16, shards);
         let plan = RunPlan {
             from: Time::ZERO,
+            inspected: Time::ZERO,
             until: Time::from_picos(2_000_000),
             inspect_every: Span::from_picos(300_000),
             lookahead: HOP,
@@ -214,6 +219,7 @@ fn among_ranks(ranks: usize, shards: u32, threads: usize, until: u64) -> Vec<(u6
         let mut part: Vec<Shard<Ring>> = ring(16, shards).drain(own).collect();
         let plan = RunPlan {
             from: Time::ZERO,
+            inspected: Time::ZERO,
             until: Time::from_picos(until),
             inspect_every: Span::from_picos(300_000),
             lookahead: HOP,
@@ -264,6 +270,7 @@ fn an_interrupt_on_one_rank_ends_all() {
                 let own = rank.rank();
                 let plan = RunPlan {
                     from: Time::ZERO,
+                    inspected: Time::ZERO,
                     until: Time::MAX,
                     inspect_every: Span::from_secs(1),
                     lookahead: HOP,

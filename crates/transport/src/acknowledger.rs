@@ -24,6 +24,8 @@ pub struct Acknowledger {
     deadline: Option<Time>,
 }
 
+units::state!(struct Acknowledger { fixed: every, delay; plain: waiting, marked, due, number, stamp, at, deadline; });
+
 impl Acknowledger {
     /// Acknowledges every `every` frames; 0 counts as 1.
     #[must_use]

@@ -10,6 +10,8 @@ pub(crate) struct Bitmap {
     words: VecDeque<u64>,
 }
 
+units::encoded!(struct Bitmap { first, words });
+
 impl Bitmap {
     fn word(&self, index: u64) -> u64 {
         index.checked_sub(self.first).and_then(|at| self.words.get(at as usize)).copied().unwrap_or(0)

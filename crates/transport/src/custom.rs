@@ -7,6 +7,7 @@
 use crate::{Receiver, Receiving, ReceivingPoint, Sender, Sending};
 use std::fmt::Debug;
 use std::panic::{RefUnwindSafe, UnwindSafe};
+use units::State;
 
 /// Generates a trait for types that can be boxed: any that implement the trait of the state machine and can be cloned,
 /// printed and sent to another thread.
@@ -25,6 +26,15 @@ macro_rules! boxable {
             {
                 fn boxed_clone(&self) -> Box<dyn $custom> {
                     Box::new(self.clone())
+                }
+            }
+
+            /// A type of another crate has no state that can be saved: a simulation with one is not saved.
+            impl State for dyn $custom {
+                fn save(&self, _out: &mut Vec<u8>) {}
+
+                fn load(&mut self, _input: &mut &[u8]) -> Option<()> {
+                    None
                 }
             }
 

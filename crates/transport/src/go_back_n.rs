@@ -64,6 +64,8 @@ pub struct GoBackNSender {
     deadline: Option<Time>,
 }
 
+units::state!(struct GoBackNSender { fixed: timeout; plain: acknowledged, next, sent, deadline; });
+
 impl GoBackNSender {
     /// Creates a sender with a timeout.
     #[must_use]
@@ -146,6 +148,8 @@ pub struct GoBackNReceiver {
     /// When the next NAK for the expected frame may be sent; `None`: at once.
     not_before: Option<Time>,
 }
+
+units::state!(struct GoBackNReceiver { fixed: nak_interval; plain: expected, not_before; });
 
 impl GoBackNReceiver {
     /// Creates a receiver that repeats a NAK at that interval; [`Span::MAX`] is never.

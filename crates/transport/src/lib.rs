@@ -66,7 +66,7 @@ pub use sack::SackSender;
 pub use selective_repeat::SelectiveRepeatSender;
 pub use sink::{ReceivingPoint, Sink};
 pub use units;
-use units::{Span, Time};
+use units::{Span, State, Time};
 
 /// What a sender would send next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -229,6 +229,15 @@ macro_rules! senders {
             $(#[doc = concat!("See [`", stringify!($type), "`].")] $variant($type),)*
         }
 
+        impl State for Sending {
+            fn save(&self, out: &mut Vec<u8>) {
+                match self { $(Sending::$variant(sender) => sender.save(out),)* }
+            }
+            fn load(&mut self, input: &mut &[u8]) -> Option<()> {
+                match self { $(Sending::$variant(sender) => sender.load(input),)* }
+            }
+        }
+
         impl Sender for Sending {
             fn attach(&mut self, adapter: &Adapter) -> Result<(), Invalid> {
                 match self { $(Sending::$variant(sender) => sender.attach(adapter),)* }
@@ -290,6 +299,15 @@ macro_rules! receivers {
         #[derive(Clone, Debug)]
         pub enum Receiving {
             $(#[doc = concat!("See [`", stringify!($type), "`].")] $variant($type),)*
+        }
+
+        impl State for Receiving {
+            fn save(&self, out: &mut Vec<u8>) {
+                match self { $(Receiving::$variant(receiver) => receiver.save(out),)* }
+            }
+            fn load(&mut self, input: &mut &[u8]) -> Option<()> {
+                match self { $(Receiving::$variant(receiver) => receiver.load(input),)* }
+            }
         }
 
         impl Receiver for Receiving {

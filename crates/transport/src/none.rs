@@ -18,6 +18,8 @@ pub struct Untracked {
     next: u64,
 }
 
+units::state!(struct Untracked { plain: next; });
+
 impl Receiver for Untracked {
     /// A frame is out of order if a later one arrived before it (RFC 4737, section 3.3); a gap is only a loss.
     #[inline]

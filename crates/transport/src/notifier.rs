@@ -12,6 +12,8 @@ pub struct Notifier {
     due: bool,
 }
 
+units::state!(struct Notifier { fixed: interval; plain: not_before, due; });
+
 impl Notifier {
     /// The least time between two CNPs of a flow in DCQCN (Zhu et al., "Congestion control for large-scale RDMA
     /// deployments", SIGCOMM 2015).

@@ -68,6 +68,8 @@ pub struct PulledSender {
     ask: bool,
 }
 
+units::state!(struct PulledSender { fixed: pulling, window; plain: unsolicited, permitted, total, acknowledged, sent, arrived, above, again, urgent, started, order, replies, heard, announced, ask; });
+
 /// Timeouts without a pull after which a source with nothing in the network asks again.
 const PATIENCE: u64 = 8;
 

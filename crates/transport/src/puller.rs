@@ -34,6 +34,8 @@ struct Pulls {
     ended: bool,
 }
 
+units::state!(struct Pulls { fixed: demand, frame, at_once; plain: wanted, trimmed, total, in_turn, first, ended; parts: pace; });
+
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct Puller {
@@ -46,6 +48,8 @@ pub struct Puller {
     /// When the link has room for the frame of another pull.
     not_before: Time,
 }
+
+units::state!(struct Puller { fixed: link; plain: turns, first, not_before; parts: flows; });
 
 impl Puller {
     /// Creates the puller of a host with a link of that rate.

@@ -26,6 +26,8 @@ pub struct ReorderingReceiver {
     recent: [u64; Blocks::MOST],
 }
 
+units::state!(struct ReorderingReceiver { fixed: reply; plain: expected, early, recent; });
+
 impl ReorderingReceiver {
     /// Creates a receiver.
     #[must_use]

@@ -72,6 +72,8 @@ pub enum Meaning {
     Trimmed,
 }
 
+units::encoded!(enum Meaning { 0 = Acknowledgement, 1 = Negative, 2 = Trimmed });
+
 /// What a destination tells a source about the frames of a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reply {

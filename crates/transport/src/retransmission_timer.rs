@@ -15,6 +15,8 @@ pub(crate) struct RetransmissionTimer {
     deadline: Option<Time>,
 }
 
+units::state!(struct RetransmissionTimer { fixed: least, most, granularity; plain: smoothed, timeout, deadline; });
+
 impl RetransmissionTimer {
     pub(crate) const fn new(initial: Span, least: Span, most: Span, granularity: Span) -> RetransmissionTimer {
         RetransmissionTimer { least, most, granularity, smoothed: None, timeout: initial, deadline: None }

@@ -129,6 +129,8 @@ enum Episode {
     Timeout(u64),
 }
 
+units::encoded!(enum Episode { 0 = Fast(end), 1 = Timeout(end) });
+
 impl Episode {
     fn end(self) -> u64 {
         match self {
@@ -157,6 +159,8 @@ pub struct SackSender {
     /// Everything sent before the last recovery began; NewReno begins none below (`recover` of RFC 6582).
     recovered: u64,
 }
+
+units::state!(struct SackSender { fixed: selective, limited_transmit, threshold; plain: board, recovery, duplicates, at_once, rescued, partial, recovered; parts: timer; });
 
 impl SackSender {
     /// Begins fast recovery (RFC 6675, section 5, step 4; RFC 6582, section 3.2, step 2).

@@ -23,6 +23,8 @@ pub(crate) struct Scoreboard {
     trimmed: VecDeque<u64>,
 }
 
+units::encoded!(struct Scoreboard { acknowledged, sent, arrived, above, lost_below, again, trimmed });
+
 impl Scoreboard {
     #[inline]
     pub(crate) fn acknowledged(&self) -> u64 {

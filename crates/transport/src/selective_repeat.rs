@@ -108,6 +108,8 @@ pub struct SelectiveRepeatSender {
     since: Option<Time>,
 }
 
+units::state!(struct SelectiveRepeatSender { fixed: timeout_low, timeout_high, few, window, threshold, most; plain: board, recovery, since; });
+
 impl SelectiveRepeatSender {
     /// Begins a recovery, unless one is under way; returns whether it began.
     fn begin(&mut self) -> bool {

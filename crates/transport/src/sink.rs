@@ -25,7 +25,15 @@ pub struct Sink {
     other: Option<Box<dyn CustomReceivingPoint>>,
 }
 
+units::state!(struct Sink { parts: receiver, acknowledger, notifier, other; });
+
 impl Sink {
+    /// Returns whether a part of it is of another crate.
+    #[must_use]
+    pub fn is_custom(&self) -> bool {
+        self.other.is_some()
+    }
+
     /// Creates a sink that never replies.
     #[must_use]
     pub const fn new(receiver: Receiving) -> Sink {

@@ -23,6 +23,7 @@
 
 mod bytes;
 mod empirical;
+mod encode;
 pub mod math;
 mod parse;
 mod parse_error;
@@ -30,6 +31,7 @@ mod print;
 mod random;
 mod rate;
 mod sample;
+mod state;
 pub mod text;
 mod time;
 mod trig;
@@ -37,9 +39,11 @@ mod wire;
 
 pub use bytes::Bytes;
 pub use empirical::{CdfError, EmpiricalCdf};
+pub use encode::Encode;
 pub use parse_error::{ParseError, Quantity};
 pub use print::grouped;
 pub use random::Stream;
 pub use rate::Rate;
+pub use state::{State, load_list, save_list};
 pub use time::{Span, Time};
 pub use wire::{FrameTime, Wire};

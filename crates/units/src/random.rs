@@ -19,6 +19,9 @@ pub struct Stream {
     state: [u64; 4],
 }
 
+crate::encoded!(struct Stream { state });
+crate::state!(struct Stream { plain: state; });
+
 /// 2^64 divided by the golden ratio: odd, and without structure that matters here.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 

@@ -1,6 +1,6 @@
 //! Serialisation: the time that bytes occupy a wire, including fractions of a picosecond.
 
-use crate::{Bytes, Rate, Span};
+use crate::{Bytes, Encode, Rate, Span, State};
 
 /// Picoseconds in a second times bits in a byte.
 const PICOS_TIMES_BITS: u64 = 8_000_000_000_000;
@@ -16,6 +16,8 @@ pub enum FrameTime {
     /// The nearest number of whole nanoseconds, but at least one.
     NearestNanosecond,
 }
+
+crate::encoded!(enum FrameTime { 0 = Exact, 1 = NanosecondsDown, 2 = NearestNanosecond });
 
 impl FrameTime {
     /// Returns the time, rounded.
@@ -108,10 +110,51 @@ impl Wire {
     }
 }
 
+impl Encode for Wire {
+    fn encode(&self, out: &mut Vec<u8>) {
+        let Wire { rate, picos_per_byte: _, rounding, remainder } = self;
+        (*rate, *rounding, *remainder).encode(out);
+    }
+
+    fn decode(input: &mut &[u8]) -> Option<Wire> {
+        let (rate, rounding, remainder): (u64, FrameTime, u64) = Encode::decode(input)?;
+        if rate == 0 || remainder >= rate {
+            return None;
+        }
+        let wire = Wire::new(Rate::from_bits_per_sec(rate)).rounding(rounding);
+        Some(Wire { remainder, ..wire })
+    }
+}
+
+/// The fraction that is carried over is its state; the rate is not. A fraction of another rate is dropped.
+impl State for Wire {
+    fn save(&self, out: &mut Vec<u8>) {
+        self.encode(out);
+    }
+
+    fn load(&mut self, input: &mut &[u8]) -> Option<()> {
+        let saved = Wire::decode(input)?;
+        self.remainder = if saved.rate == self.rate { saved.remainder } else { 0 };
+        Some(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_saved_wire_goes_on_with_its_fraction_unless_its_rate_has_changed() {
+        let rate = |rate| Wire::new(Rate::from_bits_per_sec(rate));
+        let (mut wire, mut again, mut other) = (rate(7_000_000_000), rate(7_000_000_000), rate(6_000_000_000));
+        wire.serialise(Bytes::new(1000));
+        let mut saved = Vec::new();
+        wire.save(&mut saved);
+        assert!(again.load(&mut &saved[..]).is_some() && other.load(&mut &saved[..]).is_some());
+        assert_eq!((again.remainder, other.remainder), (wire.remainder, 0));
+        assert!(wire.remainder != 0 && Wire::decode(&mut &(0_u64, 0_u8, 0_u64).to_bytes()[..]).is_none());
+    }
 
     /// The time of that many bytes, rounded down once.
     fn floor_of_exact(bytes: u128, rate: u64) -> u128 {

@@ -9,5 +9,6 @@ pub(crate) mod frame;
 pub(crate) mod host;
 pub(crate) mod network;
 pub(crate) mod port;
+pub(crate) mod saved;
 pub(crate) mod simulation;
 pub(crate) mod switch;

@@ -19,11 +19,11 @@ use crate::machine::switch::order::Turns;
 use crate::machine::switch::paths::PathChoice;
 use crate::observe::outcome::{Loss, Totals};
 use crate::observe::probe::Probe;
-use engine::{Context, Fingerprint, Model};
+use engine::{Context, Encode, Fingerprint, Model};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
-use units::{Rate, Span, Stream, Time};
+use units::{Rate, Span, State, Stream, Time};
 
 /// What crosses shards.
 #[derive(Clone, Debug)]
@@ -157,6 +157,20 @@ pub(crate) struct Node {
     pub(crate) script: VecDeque<(Time, Action)>,
 }
 
+/// Actions leave the script from the front.
+impl State for Node {
+    fn save(&self, out: &mut Vec<u8>) {
+        let Node { device: _, first_port: _, ports: _, script } = self;
+        script.len().encode(out);
+    }
+
+    fn load(&mut self, input: &mut &[u8]) -> Option<()> {
+        let done = self.script.len().checked_sub(usize::decode(input)?)?;
+        self.script.drain(..done);
+        Some(())
+    }
+}
+
 /// Something that a node's script does.
 #[derive(Clone, Debug)]
 pub(crate) enum Action {
@@ -200,6 +214,8 @@ pub(crate) struct Switch {
     /// Turns of the destinations that share an output, if they are not served in order of arrival.
     pub(crate) order: Option<Box<Turns>>,
 }
+
+units::state!(struct Switch { fixed: kind, room, plain, latency, first_port, row, salt; plain: tables, pipeline, shared_used; parts: crossbar, congestion_point, paths, order; });
 
 /// One shard of a network.
 #[derive(Clone, Debug)]
@@ -247,6 +263,8 @@ pub struct Network<P> {
     pub(crate) probe: P,
 }
 
+units::state!(struct Network<P: State> { fixed: plan, numbers, classes, shard, places; plain: pool, extensions, telemetry, gone, totals, samples, loss; lists: gates, signals, fingerprints; parts: ports, lanes, noise, responses, schedules, arbiters, nodes, switches, hosts, flows, waiting, received, probe; });
+
 /// What a destination has seen of a flow, and what it must know of it: all that a frame's end touches.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Received {
@@ -266,6 +284,8 @@ pub(crate) struct Received {
     /// Of a flow with recovery, or with a receiving point of its own.
     pub(crate) inbound: Option<Box<Inbound>>,
 }
+
+units::state!(struct Received { fixed: size, acknowledged; plain: bytes, frames, marked, unacknowledged, completed, last; parts: inbound; });
 
 /// Frames of a flow that were dropped or lost and are not retransmitted.
 #[derive(Clone, Copy, Debug, Default)]

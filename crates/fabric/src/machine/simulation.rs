@@ -187,7 +187,7 @@ engine::encoded!(struct FlowSummary { started, made_frames, received_bytes, rece
 /// itself, and ends as the original would.
 #[derive(Clone)]
 pub struct Simulation<P: Probe = NoProbe> {
-    built: Built<P>,
+    pub(super) built: Built<P>,
     rank: RankOf,
     /// Of all nodes; empty on all ranks but the first.
     names: Vec<String>,
@@ -197,7 +197,9 @@ pub struct Simulation<P: Probe = NoProbe> {
     /// Flows of the whole network.
     flows: usize,
     /// Simulated time reached.
-    now: Time,
+    pub(super) now: Time,
+    /// The last inspection.
+    pub(super) inspected: Time,
 }
 
 impl Simulation<NoProbe> {
@@ -229,7 +231,7 @@ impl<P: Probe> Simulation<P> {
         let largest = (0..spec.classes.len()).map(|class| largest_frame(spec, class).get() as u32).collect();
         let names = spec.graph.nodes.iter().filter(|_| rank.rank == 0).map(|node| node.name.clone()).collect();
         let (ports, flows) = (2 * spec.graph.cables.len(), spec.flows.len());
-        Ok(Simulation { built, rank, names, ports, largest, flows, now: Time::ZERO })
+        Ok(Simulation { built, rank, names, ports, largest, flows, now: Time::ZERO, inspected: Time::ZERO })
     }
 
     /// How many shards of it are in this process.
@@ -289,6 +291,7 @@ impl<P: Probe> Simulation<P> {
         assert_eq!(RankOf { rank: ranks.rank(), count: ranks.count() }, self.rank, "a part runs on its own rank");
         let plan = RunPlan {
             from: self.now,
+            inspected: self.inspected,
             until: limits.until,
             inspect_every: limits.inspect_every,
             lookahead: self.built.lookahead,
@@ -341,7 +344,7 @@ impl<P: Probe> Simulation<P> {
             }
         });
         self.built.shards = shards;
-        self.now = report.now;
+        (self.now, self.inspected) = (report.now, report.inspected);
         let outcome = match (self.explain_loss(ranks), ended, report.end) {
             (Some(loss), _, _) => Outcome::LossInLosslessClass(loss),
             (None, Some(outcome), _) => outcome,

@@ -2,7 +2,7 @@
 
 use crate::machine::frame::{Frame, Notice};
 use congestion::Stamp;
-use units::{Span, Time};
+use units::{Span, State, Time};
 
 /// The reason that a frame was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +68,16 @@ pub enum SourceState {
     /// The frame that starts next was sent before. This is no state: the state before still holds.
     Resend,
 }
+
+engine::encoded!(enum SourceState {
+    0 = Ready,
+    1 = Application,
+    2 = Rate,
+    3 = Window,
+    4 = Recovery,
+    5 = Sent,
+    6 = Resend,
+});
 
 /// A sample of one queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,5 +190,13 @@ pub trait Probe: Send {
 /// A probe that observes nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoProbe;
+
+impl State for NoProbe {
+    fn save(&self, _out: &mut Vec<u8>) {}
+
+    fn load(&mut self, _input: &mut &[u8]) -> Option<()> {
+        Some(())
+    }
+}
 
 impl Probe for NoProbe {}

@@ -38,6 +38,7 @@ mod regressions;
 mod requeue;
 mod routes;
 mod sampling;
+mod saved;
 mod scheduling;
 mod stress;
 mod telemetry;

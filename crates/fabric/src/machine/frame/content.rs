@@ -73,6 +73,8 @@ pub struct Pause {
     pub quanta: u16,
 }
 
+engine::encoded!(struct Pause { held, released, quanta });
+
 /// What a notice says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Notice {

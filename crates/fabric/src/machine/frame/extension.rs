@@ -30,6 +30,8 @@ pub(crate) struct Extensions {
     free: Vec<u32>,
 }
 
+engine::encoded!(struct Extensions { entries, free });
+
 impl Extensions {
     pub(crate) fn put(&mut self, extension: Extension) -> u32 {
         match self.free.pop() {

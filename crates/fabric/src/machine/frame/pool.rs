@@ -4,6 +4,7 @@
 //! are linked lists through the frames, so nothing is allocated or copied per hop.
 
 use super::Frame;
+use engine::Encode;
 
 /// The end of a list.
 pub(crate) const NIL: u32 = u32::MAX;
@@ -15,6 +16,24 @@ pub(crate) struct Pool {
     free: u32,
     /// Frames alive.
     pub(crate) live: u32,
+}
+
+/// Of a frame that is free, only its place in the list of these counts.
+impl Encode for Pool {
+    fn encode(&self, out: &mut Vec<u8>) {
+        let Pool { frames, free, live } = self;
+        (*free, *live, frames.len()).encode(out);
+        for frame in frames {
+            (frame.next, *frame).encode(out);
+        }
+    }
+
+    fn decode(input: &mut &[u8]) -> Option<Pool> {
+        let (free, live): (u32, u32) = Encode::decode(input)?;
+        let frames: Vec<(u32, Frame)> = Encode::decode(input)?;
+        let frames = frames.into_iter().map(|(next, frame)| Frame { next, ..frame }).collect();
+        Some(Pool { frames, free, live })
+    }
 }
 
 impl Pool {
@@ -76,6 +95,8 @@ pub(crate) struct List {
     pub(crate) head: u32,
     pub(crate) tail: u32,
 }
+
+engine::encoded!(struct List { head, tail });
 
 impl List {
     pub(crate) const EMPTY: List = List { head: NIL, tail: NIL };

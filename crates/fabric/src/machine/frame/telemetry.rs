@@ -33,6 +33,8 @@ pub(crate) struct Telemetry {
     latest: Vec<Vec<Stamp>>,
 }
 
+engine::encoded!(struct Telemetry { of_frames, latest });
+
 fn slot(lists: &mut Vec<Vec<Stamp>>, place: u32) -> &mut Vec<Stamp> {
     if lists.len() <= place as usize {
         lists.resize_with(place as usize + 1, Vec::new);

@@ -22,6 +22,8 @@ pub(crate) struct Before {
     remaining: u64,
 }
 
+engine::encoded!(struct Before { stream, pace, remaining });
+
 /// Frames that a source has made one after the other, with nothing but gaps between them.
 #[derive(Clone, Debug)]
 struct Run {
@@ -31,6 +33,8 @@ struct Run {
     frames: u32,
 }
 
+engine::encoded!(struct Run { before, first, frames });
+
 /// See the module.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Deferred {
@@ -38,6 +42,8 @@ pub(crate) struct Deferred {
     /// When the next frame of the last run is due; nothing if something came between.
     due: Option<Time>,
 }
+
+engine::encoded!(struct Deferred { runs, due });
 
 impl Flow {
     /// Its state, for [`Flow::defer`].

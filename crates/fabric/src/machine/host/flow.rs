@@ -6,6 +6,7 @@ use crate::machine::host::deferred::Deferred;
 use crate::machine::host::reliable::Reliable;
 use crate::observe::probe::SourceState;
 use congestion::{Adapter, Allowance, HALTED, Pacing, PathReport, Reaction, ReactionPoint};
+use engine::Encode;
 use std::collections::VecDeque;
 use transport::{Next, Sender};
 use units::{Bytes, FrameTime, Rate, Span, Stream, Time, Wire};
@@ -34,6 +35,16 @@ fn span_of(bits: u64, rate: Rate) -> Span {
 /// When the frames that are not settled started, in order.
 #[derive(Clone, Debug, Default)]
 struct Starts(VecDeque<Time>);
+
+impl Encode for Starts {
+    fn encode(&self, out: &mut Vec<u8>) {
+        self.0.encode(out);
+    }
+
+    fn decode(input: &mut &[u8]) -> Option<Starts> {
+        Encode::decode(input).map(Starts)
+    }
+}
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -120,6 +131,8 @@ pub(crate) struct Flow {
     /// Frames that were dropped and will be queued again: when the source knows, and their bytes, in order of time.
     pub(crate) lost: VecDeque<(Time, u16)>,
 }
+
+units::state!(struct Flow { fixed: number, host, sprays, probes, class, hops, keeps_gap, frame_time, entropy, destination, frame, greedy, plain, heeds, tag_size, added, alone; plain: port, timed, previous_ready, next_ready, in_ring, turns_before, on, stopped, remaining, made, sent, backlog, backlogged, deferred, stalled, settled, outstanding, sent_bytes, starts, not_before, last_start, last_bits, paced_at, stream, notices, pulled, lost; parts: reaction, pace, reliable; });
 
 impl Flow {
     pub(crate) fn new(number: u32, host: u32, spec: &FlowSpec, entropy: u32, adapter: &Adapter) -> Flow {

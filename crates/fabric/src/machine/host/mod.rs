@@ -16,8 +16,10 @@ pub(crate) mod waiting;
 use self::multi_homing::Homing;
 use self::service::Service;
 use crate::describe::spec::MAX_CLASSES;
-use engine::IndexedHeap;
+use engine::{Encode, IndexedHeap};
+use flow::TIMERS;
 use transport::Puller;
+use units::{State, load_list, save_list};
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -50,4 +52,42 @@ pub(crate) struct Host {
     pub(crate) last_sender: Box<[[u32; MAX_CLASSES]]>,
     /// By port: frames that have arrived and are not yet consumed; empty if it cannot be slower than the cable.
     pub(crate) service: Box<[Service]>,
+}
+
+impl State for Host {
+    fn save(&self, out: &mut Vec<u8>) {
+        let Host {
+            number: _,
+            port: _,
+            ports: _,
+            homing,
+            first_flow: _,
+            flows: _,
+            scheduled: _,
+            started,
+            timers,
+            sinks: _,
+            puller,
+            pulled: _,
+            last_sender,
+            service,
+        } = self;
+        started.encode(out);
+        timers.encode(out);
+        save_list(last_sender, out);
+        homing.save(out);
+        puller.save(out);
+        service.save(out);
+    }
+
+    fn load(&mut self, input: &mut &[u8]) -> Option<()> {
+        self.started = u32::decode(input).filter(|&started| started <= self.scheduled)?;
+        // One for each sink, and one for pulls, after those of the flows.
+        let timers = u64::from(self.flows) * u64::from(TIMERS) + self.sinks.len() as u64 + 1;
+        self.timers = IndexedHeap::decode_below(timers, input)?;
+        load_list(&mut self.last_sender, input)?;
+        self.homing.load(input)?;
+        self.puller.load(input)?;
+        self.service.load(input)
+    }
 }

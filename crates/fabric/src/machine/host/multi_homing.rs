@@ -25,6 +25,8 @@ pub(crate) struct Homing {
     pub(crate) switches: Vec<(u32, u32)>,
 }
 
+units::state!(struct Homing { lists: switches; });
+
 impl<P: Probe> Network<P> {
     /// The ports of a host.
     fn ports_of_host(&self, host: u32) -> Range<u32> {

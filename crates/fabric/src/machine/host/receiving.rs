@@ -40,6 +40,8 @@ pub(crate) struct Inbound {
     pub(crate) notifications: u64,
 }
 
+units::state!(struct Inbound { fixed: flow, position, pulls; plain: entropy, input, duplicates, duplicate_bytes, rejected, rejected_bytes, out_of_order, negative, notifications; parts: sink; });
+
 impl Inbound {
     pub(crate) fn new(sink: Sink, flow: u32, position: u32) -> Inbound {
         Inbound {

@@ -35,6 +35,8 @@ pub(crate) struct Reliable {
     pub(crate) known: Option<Time>,
 }
 
+units::state!(struct Reliable { fixed: announces; plain: last, stream, frames, bytes, timeouts, barren, known; parts: sender; });
+
 /// Timeouts in a row between which a source has learned of no arrival and has sent nothing for the first time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Barren {
@@ -45,6 +47,8 @@ pub(crate) struct Barren {
     /// What was acknowledged and what was sent then.
     state: (u64, u64),
 }
+
+engine::encoded!(struct Barren { timeouts, last, gap, state });
 
 impl Barren {
     /// So many timeouts show that a source retransmits in vain: each is another chance for a copy to find a gap.

@@ -16,6 +16,8 @@ pub(crate) struct Service {
     pub(crate) current: u32,
 }
 
+units::state!(struct Service { plain: rate, clock, queue, current; });
+
 impl Service {
     pub(crate) fn new(rate: Option<Rate>) -> Service {
         Service { rate, clock: clock(rate), queue: List::EMPTY, current: NIL }

@@ -26,6 +26,8 @@ struct Waiter {
     started: Option<Time>,
 }
 
+units::state!(struct Waiter { fixed: slot, flow; plain: open, from, started; });
+
 /// What a host sees of a flow.
 type Event = (u32, Milestone);
 
@@ -50,6 +52,8 @@ pub(crate) struct WaitingFlows {
     ends: Vec<u32>,
     edges: Vec<Edge>,
 }
+
+units::state!(struct WaitingFlows { fixed: events, ends, edges; lists: happened; parts: waiters; });
 
 impl WaitingFlows {
     /// By shard: those of its flows that wait. Nothing if there are none.

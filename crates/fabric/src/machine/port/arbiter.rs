@@ -23,13 +23,17 @@ pub(crate) struct Arbiter {
     ahead: u64,
 }
 
+units::state!(struct Arbiter { fixed: plan; plain: turns, ahead; });
+
 /// The current entry of a table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Turn {
     entry: u8,
     /// Blocks of its weight that are left.
     left: u32,
 }
+
+engine::encoded!(struct Turn { entry, left });
 
 /// What an arbiter would serve next.
 #[derive(Clone, Copy, Debug)]

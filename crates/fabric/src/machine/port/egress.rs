@@ -18,6 +18,8 @@ pub(crate) struct Schedule {
     last: [u8; 16],
 }
 
+units::state!(struct Schedule { fixed: plan; plain: turn, last; lists: deficits; });
+
 impl Schedule {
     pub(crate) fn new(plan: u16, groups: usize) -> Schedule {
         Schedule { plan, turn: 0, deficits: vec![0; groups], last: [7; 16] }

@@ -13,7 +13,8 @@ pub(crate) mod transmit;
 
 use crate::machine::frame::{List, NIL, Pause};
 use crate::machine::network::Device;
-use units::{Rate, Span, Time, Wire};
+use engine::Encode;
+use units::{Rate, Span, State, Time, Wire};
 
 /// The cable of this port does not work.
 pub(crate) const DOWN: u16 = 1;
@@ -106,6 +107,55 @@ pub(crate) struct Port {
     pub(crate) moved: u8,
 }
 
+/// The flags that change while a network runs.
+const CHANGING: u16 = DOWN | NOTICES;
+
+impl State for Port {
+    fn save(&self, out: &mut Vec<u8>) {
+        let Port {
+            control,
+            arriving,
+            wire,
+            flight: _,
+            peer: _,
+            neighbour: _,
+            node: _,
+            device: _,
+            first_port: _,
+            global: _,
+            credit_unit: _,
+            rules: _,
+            asked_from: _,
+            number: _,
+            leaving_len,
+            leaving_input,
+            leaving_class,
+            waiting,
+            blocked,
+            stopped,
+            credited: _,
+            credit_due,
+            flags,
+            epoch,
+            moved,
+        } = self;
+        wire.save(out);
+        (*control, *arriving).encode(out);
+        (*leaving_len, *leaving_input, *leaving_class).encode(out);
+        [*waiting, *blocked, *stopped, *credit_due, *epoch, *moved].encode(out);
+        (flags & CHANGING).encode(out);
+    }
+
+    fn load(&mut self, input: &mut &[u8]) -> Option<()> {
+        self.wire.load(input)?;
+        (self.control, self.arriving) = Encode::decode(input)?;
+        (self.leaving_len, self.leaving_input, self.leaving_class) = Encode::decode(input)?;
+        [self.waiting, self.blocked, self.stopped, self.credit_due, self.epoch, self.moved] = Encode::decode(input)?;
+        self.flags = self.flags & !CHANGING | u16::decode(input)? & CHANGING;
+        Some(())
+    }
+}
+
 impl Port {
     pub(crate) fn new(rate: Rate, node: u32, device: Device, first_port: u32, number: u16, global: u32) -> Port {
         Port {
@@ -167,6 +217,8 @@ pub(crate) struct Lane {
     pub(crate) limit: u32,
 }
 
+units::state!(struct Lane { fixed: alert, calm, limit; plain: queue, bytes, held, ready, headroom; });
+
 impl Lane {
     /// A lane without any rule.
     pub(crate) const EMPTY: Lane = Lane {
@@ -198,6 +250,8 @@ pub(crate) struct Gate {
     pub(crate) unheard: bool,
 }
 
+engine::encoded!(struct Gate { paused_until, refresh, limit, spent, granted, unheard });
+
 impl Gate {
     pub(crate) const OPEN: Gate =
         Gate { paused_until: Time::ZERO, refresh: Time::MAX, limit: 0, spent: 0, granted: 0, unheard: false };
@@ -211,3 +265,5 @@ pub(crate) enum Signal {
     /// A pause frame takes effect.
     Pause(Pause),
 }
+
+engine::encoded!(enum Signal { 0 = Credit { class, granted, epoch }, 1 = Pause(pause) });

@@ -38,6 +38,8 @@ pub(crate) struct Crossbar {
     clocks: Vec<Wire>,
 }
 
+units::state!(struct Crossbar { fixed: ports; lists: queues, from, counts, toward, reading, turn, moving; parts: clocks; });
+
 /// A frame an output could take: the input, the frame before it in its list, and the frame.
 #[derive(Clone, Copy)]
 struct Candidate {

@@ -16,12 +16,16 @@ pub(crate) struct Occupant {
     handle: u32,
 }
 
+engine::encoded!(struct Occupant { flow, dst, output, len, handle });
+
 /// What a handle stands for.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     cell: u32,
     index: u32,
 }
+
+engine::encoded!(struct Place { cell, index });
 
 /// The occupants of a switch's input buffers.
 #[derive(Clone, Debug)]
@@ -39,6 +43,8 @@ pub(crate) struct Occupancy {
     unit: u32,
     stream: Stream,
 }
+
+units::state!(struct Occupancy { fixed: largest, unit; plain: places, free, of_frame, stream; lists: cells; });
 
 impl Occupancy {
     pub(crate) fn new(ports: usize, largest_frames: &[u16], unit: u32, stream: Stream) -> Occupancy {

@@ -19,6 +19,8 @@ pub(crate) struct Turns {
     waiting: Vec<(u32, u64)>,
 }
 
+units::state!(struct Turns { fixed: order, waiting; lists: last; });
+
 impl Turns {
     pub(crate) fn new(order: Order, ports: usize, classes: usize) -> Turns {
         Turns { order, last: vec![NIL; ports * classes], waiting: Vec::new() }

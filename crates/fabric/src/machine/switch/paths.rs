@@ -7,7 +7,7 @@ use crate::describe::spec::{FlowletChoice, FlowletSpec, Multipath};
 use crate::machine::network::Network;
 use crate::machine::port::DOWN;
 use crate::observe::probe::Probe;
-use units::{Stream, Time};
+use units::{State, Stream, Time};
 
 /// How a switch chooses among equal paths.
 #[derive(Clone, Debug)]
@@ -20,6 +20,21 @@ pub(crate) enum PathChoice {
     Flowlets(Flowlets),
 }
 
+impl State for PathChoice {
+    fn save(&self, out: &mut Vec<u8>) {
+        if let PathChoice::Flowlets(flowlets) = self {
+            flowlets.save(out);
+        }
+    }
+
+    fn load(&mut self, input: &mut &[u8]) -> Option<()> {
+        match self {
+            PathChoice::Flowlets(flowlets) => flowlets.load(input),
+            PathChoice::Adaptive | PathChoice::Numbered => Some(()),
+        }
+    }
+}
+
 /// The table of flowlets of a switch.
 #[derive(Clone, Debug)]
 pub(crate) struct Flowlets {
@@ -28,6 +43,8 @@ pub(crate) struct Flowlets {
     table: Vec<Option<(Time, u16)>>,
     stream: Stream,
 }
+
+units::state!(struct Flowlets { fixed: spec; plain: stream; lists: table; });
 
 impl PathChoice {
     /// The choice of the switch with that number; `None` if the hash alone decides.

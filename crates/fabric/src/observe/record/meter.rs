@@ -26,6 +26,8 @@ pub(super) struct Meter {
     starving: Option<Time>,
 }
 
+engine::encoded!(struct Meter { active, bytes, frames, busy, last_len, last_busy, last_end, told_bytes, told_frames, told_busy, told_starved, starved, starving });
+
 impl Meter {
     /// A frame starts.
     #[inline]

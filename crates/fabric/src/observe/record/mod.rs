@@ -199,6 +199,8 @@ struct Fresh {
     frames: u64,
 }
 
+engine::encoded!(struct Fresh { bytes, frames });
+
 /// A class that lacks credits at a port.
 #[derive(Clone, Copy, Debug, Default)]
 struct Starving {
@@ -210,6 +212,8 @@ struct Starving {
     told: bool,
 }
 
+engine::encoded!(struct Starving { since, starved, told });
+
 /// The last row of a flow's allowance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Allowed {
@@ -217,6 +221,8 @@ struct Allowed {
     rate: Option<u64>,
     window: Option<u64>,
 }
+
+engine::encoded!(struct Allowed { seen, rate, window });
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -261,6 +267,8 @@ pub struct Recorder {
     /// The stamps and selective blocks of the frame that starts next.
     attachments: (Vec<Stamp>, Vec<(u32, u32)>),
 }
+
+units::state!(struct Recorder { fixed: spec, most, captures, keeps; plain: rows, sampled, latest, meters, active_ports, starving, starving_lanes, fresh, active_flows, deliveries, queues, occupancy, allowed, paused, waits, sources, delivered_to, receives, attachments; });
 
 fn lane(port: u32, class: u8) -> usize {
     port as usize * MAX_CLASSES + usize::from(class)

@@ -1,8 +1,13 @@
 //! A table by number in which only what is used takes memory: a recorder watches one shard of many, and its ports and
 //! flows are scattered over the numbers of the whole network.
 
+use engine::Encode;
+
 /// Entries of a page.
 const PAGE: usize = 64;
+
+/// No network has more ports and classes, or flows: a number beyond is damaged.
+const MOST_PAGES: usize = 1 << 22;
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -13,6 +18,31 @@ pub(super) struct Table<T> {
 impl<T> Default for Table<T> {
     fn default() -> Table<T> {
         Table { pages: Vec::new() }
+    }
+}
+
+impl<T: Encode> Encode for Table<T> {
+    fn encode(&self, out: &mut Vec<u8>) {
+        let used = || self.pages.iter().enumerate().filter_map(|(page, entries)| Some((page, entries.as_ref()?)));
+        (self.pages.len(), used().count()).encode(out);
+        for (page, entries) in used() {
+            page.encode(out);
+            entries.iter().for_each(|entry| entry.encode(out));
+        }
+    }
+
+    fn decode(input: &mut &[u8]) -> Option<Table<T>> {
+        let (pages, used): (usize, usize) = Encode::decode(input)?;
+        if pages > MOST_PAGES {
+            return None;
+        }
+        let mut table = Table { pages: std::iter::repeat_with(|| None).take(pages).collect() };
+        for _ in 0..used {
+            let page = table.pages.get_mut(usize::decode(input)?)?;
+            let entries: Option<Vec<T>> = (0..PAGE).map(|_| T::decode(input)).collect();
+            *page = Some(entries?.into());
+        }
+        Some(table)
     }
 }
 

@@ -58,6 +58,8 @@ pub(crate) struct CongestionPointState {
     pub(crate) muted: bool,
 }
 
+units::state!(struct CongestionPointState { fixed: to_host, notice, samples_dropped, judges, trimmed, queues_only; plain: settle, muted; lists: leaving, copies, early, notices; parts: point, sight, occupancy; });
+
 /// What becomes of the room of a frame that is on the wire when it has left.
 #[derive(Clone, Copy, Debug, Default)]
 struct Leaving {
@@ -66,6 +68,8 @@ struct Leaving {
     /// The flow of a frame of which a copy stays.
     kept: Option<u32>,
 }
+
+engine::encoded!(struct Leaving { handle, kept });
 
 impl CongestionPointState {
     /// Whether frames of one class can make those of another move: a receipt frees a copy, a trimmed frame changes its

@@ -21,6 +21,8 @@ pub(super) struct Sight {
     pub(super) sent: Vec<u64>,
 }
 
+units::state!(struct Sight { lists: waiting, blocked, last_blocked, free, sent; });
+
 /// What a congestion point sees.
 pub(super) struct Seen<'a, P> {
     pub(super) network: &'a Network<P>,

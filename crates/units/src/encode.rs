@@ -1,10 +1,11 @@
-//! Plain data as bytes: what crosses from one process of a run to another.
+//! Plain data as bytes: messages from one process of a run to another, and saved simulations.
 //!
-//! Every process of a run is the same program, so there is no version and no self-description: numbers are little-endian,
-//! lists say their length. [`encoded!`](crate::encoded) names every field of a type, in its encoding and in its decoding:
-//! a field that is added and not named does not compile.
+//! Writer and reader are the same version of the program, so there is no self-description: numbers are little-endian,
+//! lists have their length in front. [`encoded!`](crate::encoded) names every field of a type, in its encoding and in its
+//! decoding: a field that is added and not named does not compile.
 
-use units::{Bytes, Rate, Span, Time};
+use crate::{Bytes, Rate, Span, Time};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// A value that can be written as bytes and read back.
 pub trait Encode: Sized {
@@ -116,6 +117,52 @@ impl<T: Encode> Encode for Vec<T> {
     }
 }
 
+impl<T: Encode> Encode for VecDeque<T> {
+    fn encode(&self, out: &mut Vec<u8>) {
+        (self.len() as u64).encode(out);
+        self.iter().for_each(|value| value.encode(out));
+    }
+
+    fn decode(input: &mut &[u8]) -> Option<VecDeque<T>> {
+        Vec::decode(input).map(VecDeque::from)
+    }
+}
+
+impl<T: Encode + Ord> Encode for BTreeSet<T> {
+    fn encode(&self, out: &mut Vec<u8>) {
+        (self.len() as u64).encode(out);
+        self.iter().for_each(|value| value.encode(out));
+    }
+
+    fn decode(input: &mut &[u8]) -> Option<BTreeSet<T>> {
+        Vec::decode(input).map(BTreeSet::from_iter)
+    }
+}
+
+impl<K: Encode + Ord, V: Encode> Encode for BTreeMap<K, V> {
+    fn encode(&self, out: &mut Vec<u8>) {
+        (self.len() as u64).encode(out);
+        for (key, value) in self {
+            key.encode(out);
+            value.encode(out);
+        }
+    }
+
+    fn decode(input: &mut &[u8]) -> Option<BTreeMap<K, V>> {
+        Vec::decode(input).map(BTreeMap::from_iter)
+    }
+}
+
+impl Encode for usize {
+    fn encode(&self, out: &mut Vec<u8>) {
+        (*self as u64).encode(out);
+    }
+
+    fn decode(input: &mut &[u8]) -> Option<usize> {
+        usize::try_from(u64::decode(input)?).ok()
+    }
+}
+
 impl Encode for String {
     fn encode(&self, out: &mut Vec<u8>) {
         (self.len() as u64).encode(out);
@@ -193,7 +240,7 @@ quantities! {
 /// of its own.
 ///
 /// ```
-/// use tailback_engine::{Encode, encoded};
+/// use tailback_units::{Encode, encoded};
 ///
 /// #[derive(Debug, PartialEq)]
 /// struct Point {
@@ -275,6 +322,9 @@ mod tests {
         round_trip((Time::from_picos(7), Span::MAX, (Rate::from_gigabits(400), Bytes::new(9))));
         round_trip([true, false, true]);
         round_trip(-0.5_f64);
+        round_trip(VecDeque::from([Some(1_usize), None]));
+        round_trip(BTreeMap::from([(1_u8, BTreeSet::from([2_u64, 3]))]));
+        round_trip(crate::Stream::new(1, 2, "encode"));
     }
 
     #[test]
