@@ -53,6 +53,7 @@ pub mod sonic;
 pub mod stability;
 #[cfg(not(target_family = "wasm"))]
 mod tune;
+mod what_if;
 pub mod why;
 
 pub use discover::{
@@ -86,10 +87,11 @@ pub use paper::{
 };
 #[cfg(not(target_family = "wasm"))]
 pub use tune::{CANDIDATES, Condition, Goal, LEAST_SEEDS, Search, Standing, TuneStudy, Tuned, Vary};
+pub use what_if::{Future, WhatIfError, what_if, what_if_record};
 pub use {results, scenario};
 
 pub use run::{
-    Captured, Draft, Execution, Existing, LiveResult, LiveRun, Options, Recording, Session, StudyError, Volume, assist,
-    cores, execute, execute_among, execute_with, explain_loss, file_name, load_recorded, recorded_texts, recorder_spec,
-    slug, usual_place,
+    Captured, ChangeError, Draft, Execution, Existing, LiveResult, LiveRun, Options, Recording, SavedError, Session,
+    StudyError, Volume, assist, cores, execute, execute_among, execute_with, explain_loss, file_name, finish,
+    load_recorded, recorded_texts, recorder_spec, slug, usual_place,
 };

@@ -2,17 +2,17 @@
 //! that `check` did not announce, and a result that every reader can read back.
 
 use crate::random::Random;
-use crate::scenario::Files;
+use crate::scenario::{Files, NAME, SMALL};
 use fabric::record::schema;
 use fabric::{BuildOptions, Outcome, RunLimits, Simulation, Totals};
 use results::{Batch, Results, ResultsError, differences, export_csv};
-use scenario::{Plan, Severity, check, explain};
+use scenario::{Plan, Severity, check, explain, load_str};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use study::{Execution, Existing, Options, Recording, StudyError, execute};
-use units::Time;
+use study::{Execution, Existing, Options, Recording, Session, StudyError, execute, finish};
+use units::{Span, Time};
 
 /// The numbers of threads that are compared.
 const THREADS: [usize; 4] = [1, 2, 3, 5];
@@ -44,7 +44,10 @@ fn judge_unguarded(files: &Files, mut plan: Plan, folder: &Path, random: &mut Ra
     if explain(&plan).is_empty() {
         return Err("explain has nothing to say".into());
     }
-    plan.run.max_events = Some(plan.run.max_events.unwrap_or(u64::MAX).min(MOST_EVENTS));
+    // As an override, which goes with a saved run.
+    let most = plan.run.max_events.unwrap_or(u64::MAX).min(MOST_EVENTS);
+    plan = load_str(NAME, files.text(), &[format!("run.max_events={most}")], files, SMALL)
+        .map_err(|errors| format!("with a limit of events: {}", errors.render(false)))?;
     let quiet = AtomicBool::new(false);
     let mut first: Option<(Execution, PathBuf)> = None;
     for threads in THREADS {
@@ -74,6 +77,7 @@ fn judge_unguarded(files: &Files, mut plan: Plan, folder: &Path, random: &mut Ra
     }
     let Some((execution, out)) = first else { return Err("nothing ran".into()) };
     conserved(&plan, &execution)?;
+    resumed(&plan, &execution, &out, folder, random)?;
     tables(&plan, &execution, &out)?;
     if let Outcome::LossInLosslessClass(loss) = &execution.report.outcome
         && findings.iter().all(|finding| finding.severity < Severity::Warning)
@@ -82,6 +86,33 @@ fn judge_unguarded(files: &Files, mut plan: Plan, folder: &Path, random: &mut Ra
     }
     readers(files, &plan, &out, folder, random)?;
     Ok(Went::Ran(execution.measures.outcome))
+}
+
+/// A run that is stopped at any instant, saved and resumed is the same run.
+fn resumed(plan: &Plan, whole: &Execution, out: &Path, folder: &Path, random: &mut Random) -> Result<(), String> {
+    let quiet = AtomicBool::new(false);
+    let stop = Span::from_picos(random.below(plan.run.duration.as_picos().max(1)));
+    let threads = 1 + random.index(3);
+    let mut session = Session::start(plan.clone(), threads, true).map_err(|error| error.to_string())?;
+    session.run_until(Time::ZERO + stop, &quiet);
+    if session.is_over() {
+        return Ok(());
+    }
+    let said = |error: &dyn std::fmt::Display| format!("stopped at {stop}: {error}");
+    let saved = session.save().map_err(|error| said(&error))?;
+    let session = Session::resume(&saved, threads).map_err(|error| said(&error))?;
+    let place = folder.join("resumed");
+    let record = Recording { out: place.clone(), existing: Existing::Refuse };
+    let options =
+        Options { threads: 1 + random.index(3), interrupt: &quiet, record: Some(&record), ..Options::default() };
+    let execution = match finish(session, &options, |_| {}, |_| Ok(())) {
+        // The run without a stop has ended there.
+        Err(StudyError::TooMuch(_)) if matches!(whole.report.outcome, Outcome::LimitReached(_)) => return Ok(()),
+        other => other.map_err(|error| said(&error))?,
+    };
+    same(whole, &execution).map_err(|what| said(&what))?;
+    same_files(out, &place).map_err(|what| said(&what))?;
+    std::fs::remove_dir_all(&place).map_err(|error| error.to_string())
 }
 
 fn same(one: &Execution, other: &Execution) -> Result<(), String> {

@@ -3,6 +3,7 @@
 //! A [`spec::NetworkSpec`] names a [`graph`], routes, kinds of switches and adapters, and flows. [`topology`],
 //! [`routing`] and [`workload`] compute parts of one; [`validate`] says what is wrong with one.
 
+mod change;
 mod defaults;
 pub(crate) mod error;
 pub mod graph;

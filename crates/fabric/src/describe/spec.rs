@@ -564,7 +564,7 @@ impl PortSpec {
 }
 
 /// A change of forwarding tables.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct RouteChange {
     /// Time at which the first switch installs them.
     pub at: Time,
@@ -576,6 +576,12 @@ pub struct RouteChange {
 }
 
 impl RouteChange {
+    /// Returns when it holds at the first switch.
+    #[must_use]
+    pub fn first(&self) -> Time {
+        self.switches.iter().map(|&(_, at)| at).min().unwrap_or(self.at)
+    }
+
     /// Returns a change of all switches at one instant.
     #[must_use]
     pub fn everywhere(at: Time, routes: Routes) -> RouteChange {

@@ -200,6 +200,8 @@ pub struct Simulation<P: Probe = NoProbe> {
     pub(super) now: Time,
     /// The last inspection.
     pub(super) inspected: Time,
+    /// An inspection ended the last run.
+    stopped: bool,
 }
 
 impl Simulation<NoProbe> {
@@ -231,13 +233,29 @@ impl<P: Probe> Simulation<P> {
         let largest = (0..spec.classes.len()).map(|class| largest_frame(spec, class).get() as u32).collect();
         let names = spec.graph.nodes.iter().filter(|_| rank.rank == 0).map(|node| node.name.clone()).collect();
         let (ports, flows) = (2 * spec.graph.cables.len(), spec.flows.len());
-        Ok(Simulation { built, rank, names, ports, largest, flows, now: Time::ZERO, inspected: Time::ZERO })
+        Ok(Simulation {
+            built,
+            rank,
+            names,
+            ports,
+            largest,
+            flows,
+            now: Time::ZERO,
+            inspected: Time::ZERO,
+            stopped: false,
+        })
     }
 
     /// How many shards of it are in this process.
     #[must_use]
     pub fn shards(&self) -> usize {
         self.built.shards.len()
+    }
+
+    /// Whether an inspection ended the last run: a run without stops goes no further.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.stopped
     }
 
     /// Runs on from the instant reached so far, up to the limits.
@@ -345,6 +363,7 @@ impl<P: Probe> Simulation<P> {
         });
         self.built.shards = shards;
         (self.now, self.inspected) = (report.now, report.inspected);
+        self.stopped = report.end == End::Stopped;
         let outcome = match (self.explain_loss(ranks), ended, report.end) {
             (Some(loss), _, _) => Outcome::LossInLosslessClass(loss),
             (None, Some(outcome), _) => outcome,

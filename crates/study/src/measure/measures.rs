@@ -104,6 +104,8 @@ pub(crate) struct Snapshot {
     pub(crate) wires: BTreeMap<u32, (Span, Span)>,
 }
 
+units::encoded!(struct Snapshot { at, flows, totals, wires });
+
 impl Snapshot {
     fn flow(&self, flow: usize) -> FlowSummary {
         self.flows.get(flow).copied().unwrap_or_default()

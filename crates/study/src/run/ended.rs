@@ -1,7 +1,7 @@
 //! A run that has ended: its measurements, from what was kept while it ran.
 
 use crate::measure::causes::{Causes, Found};
-use crate::measure::measures::{Course, Measures, Snapshot, boundaries};
+use crate::measure::measures::{Course, Measures, Snapshot, boundaries, instants};
 use crate::measure::shares::ended;
 use crate::measure::waiting::{Unstarted, as_started};
 use crate::measure::watch::Watch;
@@ -24,10 +24,49 @@ pub(super) struct Kept {
     causes: Option<Box<Causes>>,
     /// Fair shares as the plan has them, if an expectation refers to them.
     fair: Vec<FairPhase>,
+    marks: Marks,
+}
+
+/// The states of a run at the instants that its measurements refer to.
+#[derive(Clone)]
+pub(super) struct Marks {
     /// Instants at which windows of expectations begin or end.
     windows: Vec<Time>,
-    marks: Vec<Snapshot>,
+    /// All instants at which the network is looked at.
+    instants: Vec<Time>,
+    /// How many of these have passed.
+    passed: usize,
+    shown: Vec<Snapshot>,
+    /// Of each flow that stops by its description: its state then.
     stopped: BTreeMap<u32, FlowSummary>,
+}
+
+units::state!(struct Marks { fixed: windows, instants; plain: passed, shown, stopped; });
+
+impl Marks {
+    pub(super) fn new(plan: &Plan) -> Marks {
+        let (windows, instants) = (boundaries(plan), instants(plan));
+        Marks { windows, instants, passed: 0, shown: Vec::new(), stopped: BTreeMap::new() }
+    }
+
+    /// The instants that are to come.
+    pub(super) fn next(&self) -> Vec<Time> {
+        self.instants.get(self.passed..).unwrap_or_default().to_vec()
+    }
+
+    /// Takes the state of the network at a mark.
+    pub(super) fn mark(&mut self, plan: &Plan, mark: Mark<'_, '_, Recorder>, ranks: &mut dyn Ranks) {
+        self.passed += 1;
+        for ((number, spec), report) in (0..).zip(&plan.spec.flows).zip(&mark.flows) {
+            if spec.stop == Some(mark.now) {
+                self.stopped.insert(number, *report);
+            }
+        }
+        if self.windows.binary_search(&mark.now).is_ok() {
+            let wires = wires(ranks, plan, mark.probes, mark.now);
+            self.shown.push(Snapshot { at: mark.now, flows: mark.flows, totals: mark.totals, wires });
+        }
+    }
 }
 
 impl Kept {
@@ -37,7 +76,7 @@ impl Kept {
         let watches = plan.expectations.iter().map(|expectation| Watch::new(plan, &fair, expectation)).collect();
         let (warm_up, over_time) = (Time::ZERO + plan.run.warm_up, plan.probes.causes);
         let causes = causes.then(|| Box::new(Causes::new(&plan.spec, warm_up, interval(plan), over_time)));
-        Kept { watches, causes, fair, windows: boundaries(plan), marks: Vec::new(), stopped: BTreeMap::new() }
+        Kept { watches, causes, fair, marks: Marks::new(plan) }
     }
 
     /// Takes rows as they are recorded.
@@ -50,15 +89,17 @@ impl Kept {
 
     /// Takes the state of the network at a mark.
     pub(super) fn mark(&mut self, plan: &Plan, mark: Mark<'_, '_, Recorder>, ranks: &mut dyn Ranks) {
-        for ((number, spec), report) in (0..).zip(&plan.spec.flows).zip(&mark.flows) {
-            if spec.stop == Some(mark.now) {
-                self.stopped.insert(number, *report);
-            }
-        }
-        if self.windows.binary_search(&mark.now).is_ok() {
-            let wires = wires(ranks, plan, mark.probes, mark.now);
-            self.marks.push(Snapshot { at: mark.now, flows: mark.flows, totals: mark.totals, wires });
-        }
+        self.marks.mark(plan, mark, ranks);
+    }
+
+    /// The same run went on from a stop at which these marks had passed.
+    pub(super) fn resume(&mut self, marks: Marks) {
+        self.marks = marks;
+    }
+
+    /// The instants that are to come.
+    pub(super) fn instants(&self) -> Vec<Time> {
+        self.marks.next()
     }
 
     /// Measures the run, which ended in that state.
@@ -75,7 +116,7 @@ impl Kept {
         };
         let causes = self.causes.map(|causes| causes.close(report.now));
         let known = causes.as_ref().map(|found| found.flows.as_slice()).unwrap_or_default();
-        let (marks, stopped) = (self.marks, self.stopped);
+        let Marks { shown: marks, stopped, .. } = self.marks;
         let course = Course { plan, report, start: Snapshot::default(), marks, end, stopped, fair, causes: known };
         let mut measures = Measures::new(&course, self.watches);
         measures.unstarted = unstarted;

@@ -3,13 +3,14 @@
 use super::ended::{Ended, Kept};
 use super::network::{network, plan_record};
 use super::ranks::{agree, build_part, limits, rows, watched, wires};
+use super::session::{Session, Stopped};
 use super::volume::{Volume, judge};
 use crate::capture::{Capture, CaptureFile};
 use crate::judge::documents::judgement_record;
 use crate::judge::verdict::{Judgement, Verdict, judge_run};
 use crate::measure::causes::{CauseRow, MomentRow, RootRow, followed};
 use crate::measure::collectives::CollectiveRow;
-use crate::measure::measures::{Measures, Snapshot, instants, outcome_word};
+use crate::measure::measures::{Measures, Snapshot, outcome_word};
 use crate::measure::shares::shares_of_run;
 use crate::measure::watch::{Extremes, ExtremesWatch, Needs};
 use engine::{Alone, Ranks};
@@ -137,6 +138,10 @@ pub enum StudyError {
     Results(ResultsError),
     /// The run would exceed its recording limit; contains the reason and the remedy.
     TooMuch(String),
+    /// A run that was started without recording is to be recorded.
+    NotRecorded,
+    /// The recorded part of a stopped run cannot be read.
+    Damaged,
     /// Another rank of the run failed.
     Rank {
         /// Its number.
@@ -152,6 +157,10 @@ impl std::fmt::Display for StudyError {
             StudyError::Build(errors) => errors.fmt(f),
             StudyError::Results(error) => error.fmt(f),
             StudyError::TooMuch(text) => f.write_str(text),
+            StudyError::NotRecorded => {
+                f.write_str("the run was started without recording; start it with recording to have its tables")
+            }
+            StudyError::Damaged => f.write_str("the recorded part of the stopped run is damaged"),
             StudyError::Rank { rank, reason } => write!(f, "rank {rank}: {reason}"),
         }
     }
@@ -279,6 +288,23 @@ pub fn execute_with(
     execute_among(&mut Alone, plan, options, progress, complete)
 }
 
+/// Runs a stopped run to its end. The result is that of [`execute_with`] without the stop.
+///
+/// # Errors
+/// Returns the errors of [`execute`], and an error if the run is to be recorded and was not until now.
+pub fn finish(
+    session: Session,
+    options: &Options<'_>,
+    mut progress: impl FnMut(Progress),
+    complete: impl FnOnce(&Draft<'_>) -> Result<(), ResultsError>,
+) -> Result<Execution, StudyError> {
+    #[expect(clippy::disallowed_methods, reason = "how long a run takes is not part of its result")]
+    let start = Instant::now();
+    let plan = session.shared_plan();
+    let ready = resume(session, &plan, options, &mut progress)?;
+    conclude(&mut Alone, &plan, options, ready, start, progress, complete)
+}
+
 /// Runs a plan as [`execute_with`] does, on several ranks. The first one calls this, and has the results of all; the others
 /// call [`assist`](super::assist).
 ///
@@ -294,13 +320,28 @@ pub fn execute_among(
     #[expect(clippy::disallowed_methods, reason = "how long a run takes is not part of its result")]
     let start = Instant::now();
     let ready = set_up(ranks, plan, options, &mut progress);
-    let Ready { mut simulation, threads, mut sink, leftovers, mut kept } = agree(ranks, ready)?;
+    let ready = agree(ranks, ready)?;
+    conclude(ranks, plan, options, ready, start, progress, complete)
+}
+
+/// Runs to the end, measures and writes the results.
+fn conclude(
+    ranks: &mut dyn Ranks,
+    plan: &Plan,
+    options: &Options<'_>,
+    ready: Ready<'_>,
+    start: Instant,
+    mut progress: impl FnMut(Progress),
+    complete: impl FnOnce(&Draft<'_>) -> Result<(), ResultsError>,
+) -> Result<Execution, StudyError> {
+    let Ready { mut simulation, threads, mut sink, leftovers, mut kept } = ready;
+    let marks = kept.instants();
     // Rows and marks are told to it by turns.
     let shared = RefCell::new(&mut kept);
     let mut report = simulation.run_among(
         ranks,
         &limits(plan, options, threads),
-        &instants(plan),
+        &marks,
         |seen, probes, ranks| {
             let rows = rows(ranks, seen, probes);
             shared.borrow_mut().take(&rows);
@@ -442,11 +483,54 @@ fn set_up<'a>(
     plan.notify(Stage::Building);
     let (simulation, threads) = build_part(ranks, plan, options, &watch)?;
     let kept = Kept::new(plan, watch.causes);
+    let (sink, leftovers) = destination(plan, options, &watch, progress)?;
+    Ok(Ready { simulation, threads, sink, leftovers, kept })
+}
+
+/// Takes a stopped run to go on with: what was recorded goes where its results go.
+fn resume<'a>(
+    session: Session,
+    plan: &'a Plan,
+    options: &Options<'a>,
+    progress: &mut impl FnMut(Progress),
+) -> Result<Ready<'a>, StudyError> {
+    let Stopped { simulation, threads, watch, marks, past, records } = session.take(options.threads);
+    if options.record.is_some() && !records {
+        return Err(StudyError::NotRecorded);
+    }
+    if let Some(Recording { out, existing }) = options.record
+        && *existing != Existing::NextName
+    {
+        ResultWriter::check(out, *existing == Existing::Replace)?;
+    }
+    let mut kept = Kept::new(plan, watch.causes);
+    kept.resume(marks);
+    let (mut sink, leftovers) = destination(plan, options, &watch, progress)?;
+    for rows in past.pieces() {
+        let rows = rows.ok_or(StudyError::Damaged)?;
+        kept.take(&rows);
+        sink.take(&rows);
+    }
+    if sink.judge(&plan.probes).is_break() {
+        let text =
+            "the recording limit was reached before the stop: raise probes.max_rows or probes.max_size, or record less";
+        return Err(StudyError::TooMuch(text.into()));
+    }
+    Ok(Ready { simulation, threads, sink, leftovers, kept })
+}
+
+/// Creates the files of the results.
+fn destination<'a>(
+    plan: &'a Plan,
+    options: &Options<'a>,
+    watch: &RecorderSpec,
+    progress: &mut impl FnMut(Progress),
+) -> Result<(Sink<'a>, Vec<Leftover>), StudyError> {
     // All that takes long before the run is done: whoever ends the program until now leaves nothing on the disk.
     progress(Progress { now: Time::ZERO, inspection: true, events: 0, hops: 0 });
     let mut writer = match options.record {
-        Some(Recording { out, existing: Existing::NextName }) => Some(ResultWriter::create_numbered(out, &watch)?),
-        Some(Recording { out, existing }) => Some(ResultWriter::create(out, *existing == Existing::Replace, &watch)?),
+        Some(Recording { out, existing: Existing::NextName }) => Some(ResultWriter::create_numbered(out, watch)?),
+        Some(Recording { out, existing }) => Some(ResultWriter::create(out, *existing == Existing::Replace, watch)?),
         None => None,
     };
     let leftovers = writer.as_ref().map(|writer| writer.leftovers().to_vec()).unwrap_or_default();
@@ -460,9 +544,8 @@ fn set_up<'a>(
         Some((capture, path)) => Some(CaptureFile::create(&path, plan, capture)?),
         None => None,
     };
-    let extremes = options.record.map(|_| ExtremesWatch::new(plan, &watch));
-    let sink = Sink { writer, capture, extremes, failed: None };
-    Ok(Ready { simulation, threads, sink, leftovers, kept })
+    let extremes = options.record.map(|_| ExtremesWatch::new(plan, watch));
+    Ok((Sink { writer, capture, extremes, failed: None }, leftovers))
 }
 
 /// Returns the name of the copy of an input file in the results.

@@ -1,33 +1,119 @@
 //! A run in steps: advanced, looked at, copied.
 
-use super::execute::{StudyError, cores};
-use fabric::{BuildOptions, FlowSummary, Partition, RunLimits, RunSummary, Simulation, Sizing, Totals};
+use super::ended::Marks;
+use super::execute::{StudyError, cores, recorder_spec};
+use super::ranks::rows;
+use super::volume::{ROWS_HELD, Volume};
+use crate::measure::watch::Needs;
+use engine::{Alone, Encode};
+use fabric::record::{Recorder, RecorderSpec, Rows};
+use fabric::{BuildOptions, FlowSummary, Outcome, Partition, RunLimits, RunSummary, Simulation, Sizing, Totals};
 use scenario::Plan;
+use std::cell::RefCell;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use units::Time;
 
-/// A run that stops where its caller wants. It is not recorded. A clone goes on by itself from the same instant.
+/// A run that stops where its caller wants. A clone goes on by itself from the same instant.
 ///
-/// Steps change nothing: after the last one, the fingerprint is that of a run without stops, on any number of threads.
+/// Steps change nothing: after the last one, the fingerprint is that of a run without stops, on any number of threads, and
+/// [`finish`](super::finish) gives the results of such a run.
 #[derive(Clone)]
 pub struct Session {
-    plan: Arc<Plan>,
-    simulation: Simulation,
-    threads: usize,
-    now: Time,
+    pub(super) plan: Arc<Plan>,
+    pub(super) simulation: Simulation<Recorder>,
+    pub(super) threads: usize,
+    /// What is recorded: all tables, or what expectations need.
+    pub(super) watch: RecorderSpec,
+    /// Whether these are all tables.
+    pub(super) records: bool,
+    pub(super) marks: Marks,
+    pub(super) past: Past,
+    pub(super) now: Time,
+    /// How the last step ended, if the run is over or was interrupted.
+    pub(super) ended: Option<RunSummary>,
+}
+
+/// Rows that a stopped run has recorded.
+#[derive(Clone, Default)]
+pub(super) struct Past {
+    pieces: u64,
+    bytes: Vec<u8>,
+}
+
+engine::encoded!(struct Past { pieces, bytes });
+
+impl Past {
+    fn take(&mut self, rows: &Rows) {
+        if *rows != Rows::default() {
+            self.pieces += 1;
+            rows.encode(&mut self.bytes);
+        }
+    }
+
+    /// The rows as they came; `None` in the place of one that is damaged.
+    pub(super) fn pieces(&self) -> impl Iterator<Item = Option<Rows>> {
+        let mut input = &self.bytes[..];
+        (0..self.pieces).map(move |_| Rows::decode(&mut input))
+    }
+}
+
+/// The parts of a session, to be run to the end.
+pub(super) struct Stopped {
+    pub(super) simulation: Simulation<Recorder>,
+    pub(super) threads: usize,
+    pub(super) watch: RecorderSpec,
+    pub(super) marks: Marks,
+    pub(super) past: Past,
+    pub(super) records: bool,
+}
+
+/// Returns what a session records.
+pub(super) fn watch_of(plan: &Plan, records: bool) -> RecorderSpec {
+    if records { recorder_spec(plan) } else { Needs::of(plan).alone(plan) }
+}
+
+/// Builds the network of a plan with its recorders.
+pub(super) fn build(
+    plan: &Plan,
+    watch: &RecorderSpec,
+    partition: Partition,
+    shards: usize,
+) -> Result<Simulation<Recorder>, StudyError> {
+    let options = BuildOptions { partition, shards, shuffle: None };
+    let recorder = |_| Recorder::new(watch.clone()).holding(ROWS_HELD / shards.max(1));
+    Simulation::build_with(&plan.spec, &options, recorder).map_err(StudyError::Build)
 }
 
 impl Session {
-    /// Builds the network of a plan. At most so many threads are used.
+    /// Builds the network of a plan. At most so many threads are used. If it records, [`finish`](super::finish) writes its
+    /// tables.
     ///
     /// # Errors
-    /// Returns an error if the network cannot be built. Loading a scenario finds this first.
-    pub fn start(plan: Plan, threads: usize) -> Result<Session, StudyError> {
+    /// Returns an error if the network cannot be built, which loading a scenario finds first, or if the run would exceed
+    /// its recording limit.
+    pub fn start(plan: Plan, threads: usize, records: bool) -> Result<Session, StudyError> {
+        let watch = watch_of(&plan, records);
+        if records && let Some(text) = Volume::of(&plan, &watch).too_much(&plan.probes) {
+            return Err(StudyError::TooMuch(text));
+        }
         let Sizing { shards, threads } = Sizing::among(&plan.spec, 1, threads.min(cores()));
-        let options = BuildOptions { partition: Partition::Natural, shards, shuffle: None };
-        let simulation = Simulation::build(&plan.spec, &options).map_err(StudyError::Build)?;
-        Ok(Session { plan: Arc::new(plan), simulation, threads, now: Time::ZERO })
+        let simulation = build(&plan, &watch, Partition::Natural, shards)?;
+        Ok(Session::start_from(Arc::new(plan), simulation, threads, watch, records))
+    }
+
+    /// A session with a network that was built, as if it had not run.
+    pub(super) fn start_from(
+        plan: Arc<Plan>,
+        simulation: Simulation<Recorder>,
+        threads: usize,
+        watch: RecorderSpec,
+        records: bool,
+    ) -> Session {
+        let (marks, past, now) = (Marks::new(&plan), Past::default(), simulation.now());
+        let threads = threads.min(cores()).min(simulation.shards()).max(1);
+        Session { plan, simulation, threads, watch, records, marks, past, now, ended: None }
     }
 
     /// The plan.
@@ -36,8 +122,29 @@ impl Session {
         &self.plan
     }
 
-    /// Runs on until that time, or until the run ends early. A time that has passed changes nothing.
+    pub(crate) fn shared_plan(&self) -> Arc<Plan> {
+        Arc::clone(&self.plan)
+    }
+
+    /// Whether its tables are recorded.
+    #[must_use]
+    pub fn records(&self) -> bool {
+        self.records
+    }
+
+    /// Its parts, to be run on so many threads.
+    pub(super) fn take(self, threads: usize) -> Stopped {
+        let Session { simulation, watch, marks, past, records, .. } = self;
+        let threads = threads.min(cores()).min(simulation.shards()).max(1);
+        Stopped { simulation, threads, watch, marks, past, records }
+    }
+
+    /// Runs on until that time, or until the run ends early. A time that has passed changes nothing, nor does a step of a
+    /// run that is over.
     pub fn run_until(&mut self, until: Time, interrupt: &AtomicBool) -> RunSummary {
+        if let Some(summary) = self.ended.as_ref().filter(|_| self.is_over()) {
+            return summary.clone();
+        }
         let limits = RunLimits {
             threads: self.threads,
             events: self.plan.run.max_events,
@@ -45,9 +152,28 @@ impl Session {
             interrupt: Some(interrupt),
             ..RunLimits::until(until.max(self.now))
         };
-        let summary = self.simulation.run(&limits);
+        let (plan, past, instants) = (&self.plan, &mut self.past, self.marks.next());
+        let marks = RefCell::new(&mut self.marks);
+        let summary = self.simulation.run_among(
+            &mut Alone,
+            &limits,
+            &instants,
+            |seen, probes, ranks| {
+                past.take(&rows(ranks, seen, probes));
+                ControlFlow::Continue(())
+            },
+            |mark, ranks| marks.borrow_mut().mark(plan, mark, ranks),
+        );
         self.now = self.now.max(summary.now);
+        let ended = self.simulation.is_over() || summary.outcome == Outcome::Interrupted;
+        self.ended = ended.then(|| summary.clone());
         summary
+    }
+
+    /// Whether the run has ended before its last instant: by a deadlock, a loss or a limit.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.simulation.is_over()
     }
 
     /// The simulated time reached.
@@ -110,9 +236,9 @@ mod tests {
     fn steps_and_copies_end_like_a_run_without_them() {
         let plan = load_str("steps", TEXT, &[], &NoFiles, Limits::default()).unwrap();
         let never = AtomicBool::new(false);
-        let whole = Session::start(plan.clone(), 1).unwrap().run_until(at(400), &never);
+        let whole = Session::start(plan.clone(), 1, false).unwrap().run_until(at(400), &never);
         for threads in [1, 2] {
-            let mut steps = Session::start(plan.clone(), threads).unwrap();
+            let mut steps = Session::start(plan.clone(), threads, false).unwrap();
             for micros in [0, 1, 77, 78, 200] {
                 steps.run_until(at(micros), &never);
             }

@@ -27,6 +27,10 @@ pub struct Arguments {
 pub enum Command {
     /// Run a scenario and record the results
     Run(Run),
+    /// Run a saved simulation to its end, as if it had not been stopped
+    Resume(Resume),
+    /// Stop a run and compare several futures of it, each with other values
+    WhatIf(WhatIf),
     /// Check a scenario, or the configurations of switches, for problems without running it
     Check(Check),
     /// Summarize a scenario's routing, or export its forwarding tables
@@ -145,7 +149,64 @@ pub struct Run {
     /// Put the simulator into the report, so that a reader can change values and run it again
     #[arg(long, requires = "report")]
     pub live: bool,
+    /// Stop at this simulated time and save the simulation to --out [default: NAME.saved], for 'tailback resume'
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["overwrite", "plot", "csv", "pcap", "why", "report", "json"])]
+    pub save_at: Option<String>,
     /// Print the summary as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Print only errors (and the JSON)
+    #[arg(long, short)]
+    pub quiet: bool,
+    #[command(flatten)]
+    pub limit: TimeLimit,
+}
+
+/// `resume`
+#[derive(Args, Debug)]
+pub struct Resume {
+    /// The saved simulation, written by 'tailback run FILE --save-at TIME' or from Python
+    pub file: PathBuf,
+    /// Maximum number of threads [default: all cores, or fewer if the network is small]; results do not depend on it
+    #[arg(long)]
+    pub threads: Option<usize>,
+    /// Results directory [default: results/NAME, or the next free NAME-2, NAME-3, ...]
+    #[arg(long, short)]
+    pub out: Option<PathBuf>,
+    /// Replace the results at --out when the new ones are complete; your own files there are kept
+    #[arg(long)]
+    pub overwrite: bool,
+    /// Print the summary, but record nothing
+    #[arg(long, conflicts_with_all = ["out", "overwrite"])]
+    pub no_record: bool,
+    /// Print the summary as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Print only errors (and the JSON)
+    #[arg(long, short)]
+    pub quiet: bool,
+    #[command(flatten)]
+    pub limit: TimeLimit,
+}
+
+/// `what-if`
+#[derive(Args, Debug)]
+pub struct WhatIf {
+    /// The scenario file (TOML), or a saved simulation
+    pub file: PathBuf,
+    /// The simulated time of the change [default: that of the saved simulation]
+    #[arg(long, value_name = "TIME")]
+    pub at: Option<String>,
+    /// Values of a key from then on, such as switches[0].buffers[0].xoff=40KB,80KB; repeat for all combinations
+    #[arg(long, value_name = "KEY=A,B,...", required = true)]
+    pub vary: Vec<String>,
+    /// Override a value of the scenario, such as network.k=4 or run.duration=5ms
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+    /// Maximum number of threads [default: all cores, or fewer if the network is small]; results do not depend on it
+    #[arg(long)]
+    pub threads: Option<usize>,
+    /// Print the futures as JSON
     #[arg(long)]
     pub json: bool,
     /// Print only errors (and the JSON)

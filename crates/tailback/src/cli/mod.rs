@@ -19,6 +19,7 @@ mod picture;
 mod ranks;
 mod report;
 mod reproduce;
+mod resume;
 mod routes;
 mod run;
 mod slurm;
@@ -28,6 +29,7 @@ mod study_arguments;
 mod summary;
 mod sweep;
 mod tune;
+mod what_if;
 mod why;
 
 use arguments::{Arguments, Command};
@@ -91,6 +93,8 @@ pub fn main() -> ExitCode {
     }
     let exit = match arguments.command {
         Command::Run(arguments) => run::run(&arguments, &mut *ranks),
+        Command::Resume(arguments) => resume::resume(&arguments),
+        Command::WhatIf(arguments) => what_if::what_if(&arguments),
         // What one process finds, all would.
         Command::Check(_) if ranks.rank() > 0 => Exit::Success,
         Command::Check(arguments) => check::check(&arguments),

@@ -4,7 +4,7 @@ use super::arguments::Run;
 use super::capture;
 use super::console::{self, RunProgress};
 use super::exit::Exit;
-use super::{INTERRUPT, deadline, picture, ranks, report};
+use super::{INTERRUPT, deadline, picture, ranks, report, resume};
 use engine::Ranks;
 use fabric::spec::FlowControl;
 use results::{CSV_FOLDER, OutcomeRecord, PLOTS_FOLDER, REPORT_FILE, ResultsError};
@@ -25,6 +25,7 @@ pub fn say(error: &StudyError) -> Exit {
     console::error(&error.to_string());
     match error {
         StudyError::Build(_) | StudyError::TooMuch(_) | StudyError::Rank { .. } => Exit::BadInput,
+        StudyError::NotRecorded | StudyError::Damaged => Exit::BadInput,
         StudyError::Results(error) => Exit::refusal(error),
     }
 }
@@ -69,6 +70,9 @@ pub fn run(arguments: &Run, ranks: &mut dyn Ranks) -> Exit {
         );
         console::note(&text);
     }
+    if let Some(at) = &arguments.save_at {
+        return resume::save(arguments, plan, at, ranks);
+    }
     let mut plan = plan;
     plan.probes.causes |= arguments.why;
     let record = (!arguments.no_record).then(|| match &arguments.out {
@@ -111,11 +115,7 @@ pub fn run(arguments: &Run, ranks: &mut dyn Ranks) -> Exit {
         Err(error) => return say(&error),
     };
     let judgements = &execution.judgements;
-    if arguments.json {
-        console::print(&format!("{:#}\n", json!(run_record(&plan, &execution, judgements))));
-    } else if !arguments.quiet {
-        console::print(&summary(&plan, &execution, judgements));
-    }
+    print(&plan, &execution, arguments.json, arguments.quiet);
     if let Some(out) = &execution.recorded {
         if !arguments.quiet {
             execution.leftovers.iter().for_each(|leftover| console::note(&leftover.to_string()));
@@ -131,6 +131,16 @@ pub fn run(arguments: &Run, ranks: &mut dyn Ranks) -> Exit {
         }
     }
     ending(&execution, judgements)
+}
+
+/// Prints what a run has found.
+pub fn print(plan: &Plan, execution: &Execution, as_json: bool, quiet: bool) {
+    let judgements = &execution.judgements;
+    if as_json {
+        console::print(&format!("{:#}\n", json!(run_record(plan, execution, judgements))));
+    } else if !quiet {
+        console::print(&summary(plan, execution, judgements));
+    }
 }
 
 /// Writes charts, CSV and the report beside the tables, before the result takes its place.
@@ -158,7 +168,7 @@ pub fn outcome(execution: &Execution) -> Exit {
 }
 
 /// How the program ends: as the run did, unless that was what the scenario expects.
-fn ending(execution: &Execution, judgements: &[Judgement]) -> Exit {
+pub fn ending(execution: &Execution, judgements: &[Judgement]) -> Exit {
     let exit = Exit::of(&execution.report.outcome);
     if exit != Exit::Success && !(execution.ended_as_expected() && exit != Exit::Interrupted) {
         return exit;

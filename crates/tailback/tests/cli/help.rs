@@ -2,8 +2,10 @@
 
 use crate::program::Scratch;
 
-const COMMANDS: [&str; 29] = [
+const COMMANDS: [&str; 31] = [
     "run",
+    "resume",
+    "what-if",
     "check",
     "routes",
     "dcbx",

@@ -25,6 +25,7 @@ mod report;
 mod reproduce;
 mod robust;
 mod run;
+mod saved;
 mod sentences;
 #[cfg(target_os = "linux")]
 mod slurm;
