@@ -35,12 +35,19 @@ pub fn of_scenario(py: Python<'_>, errors: &Errors) -> PyErr {
     }
 }
 
+/// A text of the command in the words of the package: options are arguments here.
+fn in_python(text: &str) -> String {
+    let words =
+        [("add --overwrite", "set overwrite=True"), ("--overwrite", "overwrite=True"), ("with --out", "with out=")];
+    words.iter().fold(text.to_owned(), |text, (option, argument)| text.replace(option, argument))
+}
+
 /// Any other error, by its text.
 pub fn other(error: impl std::fmt::Display) -> PyErr {
-    TailbackError::new_err(error.to_string())
+    TailbackError::new_err(in_python(&error.to_string()))
 }
 
 /// An error of a result.
 pub fn of_results(error: impl std::fmt::Display) -> PyErr {
-    ResultsError::new_err(error.to_string())
+    ResultsError::new_err(in_python(&error.to_string()))
 }

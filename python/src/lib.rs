@@ -7,6 +7,7 @@
 mod error;
 mod grid;
 mod json;
+mod reaction;
 mod result;
 mod scenario;
 mod session;
@@ -28,6 +29,9 @@ fn _tailback(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<table::Table>()?;
     module.add_function(wrap_pyfunction!(result::open_result, module)?)?;
     module.add_function(wrap_pyfunction!(result::pictures, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario::from_texts, module)?)?;
+    module.add_function(wrap_pyfunction!(session::resume, module)?)?;
+    module.add_function(wrap_pyfunction!(session::resume_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(grid::sweep, module)?)?;
     module.add_function(wrap_pyfunction!(grid::compare, module)?)?;
     module.add_function(wrap_pyfunction!(grid::report_html, module)?)

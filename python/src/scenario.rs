@@ -2,18 +2,20 @@
 
 use crate::error::{of_scenario, other};
 use crate::json;
+use crate::reaction;
 use crate::result::Result;
 use crate::session::Simulation;
 use crate::watch::{Told, watched};
 use ::scenario::fluid::FluidPlan;
-use ::scenario::{Disk, Errors, Limits, Plan};
+use ::scenario::{Disk, Errors, FileReader, Limits, Plan};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use study::{Existing, Options, Recording, Session};
+use study::{Execution, Existing, Options, Recording, Session, StudyError};
 use tempfile::TempDir;
+use units::Span;
 
 /// Name of a scenario that is no file.
 const TEXT: &str = "<scenario>";
@@ -25,6 +27,18 @@ pub enum Origin {
     File(PathBuf),
     /// A text.
     Text(String),
+    /// The texts of its files, the scenario first: one that was pickled.
+    Texts(Vec<(String, String)>),
+}
+
+/// The files of a scenario that was pickled.
+struct Texts<'a>(&'a [(String, String)]);
+
+impl FileReader for Texts<'_> {
+    fn read(&self, path: &Path) -> std::result::Result<String, String> {
+        let found = self.0.iter().find(|(name, _)| Path::new(name) == path);
+        found.map(|(_, text)| text.clone()).ok_or_else(|| "it is not among the files of the pickled scenario".into())
+    }
 }
 
 /// A scenario without mistakes.
@@ -40,6 +54,10 @@ impl Scenario {
         match origin {
             Origin::File(path) => ::scenario::load(path, overrides),
             Origin::Text(text) => ::scenario::load_str(TEXT, text, overrides, &Disk, Limits::default()),
+            Origin::Texts(texts) => {
+                let (name, text) = texts.first().map_or((TEXT, ""), |(name, text)| (name, text));
+                ::scenario::load_str(name, text, overrides, &Texts(texts), Limits::default())
+            }
         }
     }
 
@@ -53,6 +71,15 @@ impl Scenario {
                 std::fs::write(&path, text).map_err(other)?;
                 Ok((path, Some(folder)))
             }
+            Origin::Texts(texts) if texts.len() == 1 => {
+                let folder = TempDir::new().map_err(other)?;
+                let path = folder.path().join("scenario.toml");
+                std::fs::write(&path, &texts[0].1).map_err(other)?;
+                Ok((path, Some(folder)))
+            }
+            Origin::Texts(_) => Err(other(
+                "sweep and compare read the files of a scenario, and one that was pickled has none: load it from its path",
+            )),
         }
     }
 
@@ -86,6 +113,12 @@ impl Scenario {
         let all: Vec<String> = self.overrides.iter().cloned().chain(overrides).collect();
         let plan = py.detach(|| Scenario::plan_of(&self.origin, &all)).map_err(|errors| of_scenario(py, &errors))?;
         Ok(Scenario { origin: self.origin.clone(), overrides: all, plan })
+    }
+
+    /// The texts of its files and its overrides, for pickling.
+    fn _texts(&self) -> (Vec<(String, String)>, Vec<String>) {
+        let inputs = self.plan.inputs().map(|input| (input.file.clone(), input.text.to_owned())).collect();
+        (inputs, self.plan.overrides().collect())
     }
 
     #[getter]
@@ -133,44 +166,34 @@ impl Scenario {
         record: bool,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Result> {
-        let plan = &self.plan;
-        let temporary = match (record, &out) {
-            (true, None) => Some(TempDir::new().map_err(other)?),
-            _ => None,
-        };
-        let place = out.or_else(|| temporary.as_ref().map(|folder| folder.path().join("result")));
-        let existing = if overwrite { Existing::Replace } else { Existing::Refuse };
-        let recording = place.filter(|_| record).map(|out| Recording { out, existing });
-        let told = Told::default();
-        told.total.store(plan.run.duration.as_picos(), Ordering::Relaxed);
-        let (execution, raised) = watched(py, progress.as_ref(), &told, || {
-            let options = Options {
-                threads: threads.or(plan.run.threads).unwrap_or_else(study::cores),
-                interrupt: &told.interrupt,
-                time_up: None,
-                record: recording.as_ref(),
-                capture: None,
-            };
-            study::execute(plan, &options, |seen| {
-                let now = seen.now.saturating_since(units::Time::ZERO);
-                told.done.store(now.as_picos(), Ordering::Relaxed);
-            })
-        });
-        // An interrupted run ends with what was recorded, and says that it was interrupted.
-        if let Some(error) = raised.filter(|error| !error.is_instance_of::<PyKeyboardInterrupt>(py)) {
-            return Err(error);
-        }
-        let execution = execution.map_err(other)?;
-        let record = study::run_record(plan, &execution, &execution.judgements);
-        let summary = serde_json::to_value(record).map_err(other)?;
-        Ok(Result::new(summary, execution.recorded, temporary.map(Arc::new)))
+        finished(py, self.plan.run.duration, Told::default(), (out, overwrite, record), progress, |options, see| {
+            let plan = &self.plan;
+            let options = Options { threads: threads.or(plan.run.threads).unwrap_or_else(study::cores), ..*options };
+            Ok((plan.clone(), study::execute(plan, &options, see)?))
+        })
     }
 
     /// Builds the network for a run in steps.
-    #[pyo3(signature = (threads=None))]
-    fn start(&self, py: Python<'_>, threads: Option<usize>) -> PyResult<Simulation> {
+    #[pyo3(signature = (threads=None, record=false, reaction=None))]
+    fn start(
+        &self,
+        py: Python<'_>,
+        threads: Option<usize>,
+        record: bool,
+        reaction: Option<Py<PyAny>>,
+    ) -> PyResult<Simulation> {
+        if let Some(make) = reaction {
+            // One thread: the interpreter's lock admits no more.
+            let mut plan = self.plan.clone();
+            let trouble = reaction::replace(&mut plan.spec, make);
+            let session = py.detach(|| Session::start(plan, 1, record)).map_err(other)?;
+            return match trouble.error(py) {
+                Some(error) => Err(error),
+                None => Ok(Simulation::with_python(session, trouble)),
+            };
+        }
         let threads = threads.or(self.plan.run.threads).unwrap_or_else(study::cores);
-        let session = py.detach(|| Session::start(self.plan.clone(), threads)).map_err(other)?;
+        let session = py.detach(|| Session::start(self.plan.clone(), threads, record)).map_err(other)?;
         Ok(Simulation::new(session))
     }
 
@@ -185,6 +208,52 @@ impl Scenario {
         });
         json::object(py, &found.map_err(other)?)
     }
+}
+
+/// A scenario that was pickled.
+#[pyfunction]
+pub fn from_texts(py: Python<'_>, texts: Vec<(String, String)>, overrides: Vec<String>) -> PyResult<Scenario> {
+    let origin = Origin::Texts(texts);
+    let plan = py.detach(|| Scenario::plan_of(&origin, &overrides)).map_err(|errors| of_scenario(py, &errors))?;
+    Ok(Scenario { origin, overrides, plan })
+}
+
+/// Runs something to its end, watched by Python, and returns its result. Without a place, tables are in a temporary
+/// directory that goes with the result.
+pub fn finished(
+    py: Python<'_>,
+    duration: Span,
+    told: Told,
+    (out, overwrite, record): (Option<PathBuf>, bool, bool),
+    progress: Option<Py<PyAny>>,
+    run: impl FnOnce(
+        &Options<'_>,
+        &mut (dyn FnMut(fabric::Progress) + Send),
+    ) -> std::result::Result<(Plan, Execution), StudyError>
+    + Send,
+) -> PyResult<Result> {
+    let temporary = match (record, &out) {
+        (true, None) => Some(TempDir::new().map_err(other)?),
+        _ => None,
+    };
+    let place = out.or_else(|| temporary.as_ref().map(|folder| folder.path().join("result")));
+    let existing = if overwrite { Existing::Replace } else { Existing::Refuse };
+    let recording = place.filter(|_| record).map(|out| Recording { out, existing });
+    told.total.store(duration.as_picos(), Ordering::Relaxed);
+    let (execution, raised) = watched(py, progress.as_ref(), &told, || {
+        let options = Options { interrupt: &told.interrupt, record: recording.as_ref(), ..Options::default() };
+        run(&options, &mut |seen| {
+            told.done.store(seen.now.saturating_since(units::Time::ZERO).as_picos(), Ordering::Relaxed);
+        })
+    });
+    // An interrupted run ends with what was recorded, and says that it was interrupted.
+    if let Some(error) = raised.filter(|error| !error.is_instance_of::<PyKeyboardInterrupt>(py)) {
+        return Err(error);
+    }
+    let (plan, execution) = execution.map_err(other)?;
+    let record = study::run_record(&plan, &execution, &execution.judgements);
+    let summary = serde_json::to_value(record).map_err(other)?;
+    Ok(Result::new(summary, execution.recorded, temporary.map(Arc::new)))
 }
 
 /// Whether a path is a result of Tailback.

@@ -1,7 +1,9 @@
 //! Runs in steps.
 
-use crate::error::other;
+use crate::error::{of_scenario, other};
 use crate::json;
+use crate::reaction::Trouble;
+use crate::scenario::finished;
 use crate::table::{Table, field};
 use crate::watch::{Told, watched};
 use arrow_array::{ArrayRef, Int64Array, StringArray};
@@ -9,25 +11,61 @@ use arrow_schema::DataType;
 use fabric::FlowSummary;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
-use study::Session;
+use study::{ChangeError, Options, SavedError, Session, WhatIfError};
 use units::{Span, Time};
 
 /// A simulation that stops where its caller wants.
 #[pyclass(frozen, module = "tailback")]
 pub struct Simulation {
     session: Mutex<Session>,
+    trouble: Trouble,
 }
 
 impl Simulation {
     pub fn new(session: Session) -> Simulation {
-        Simulation { session: Mutex::new(session) }
+        Simulation::with_python(session, Trouble::default())
+    }
+
+    /// One whose reaction points are written in Python.
+    pub fn with_python(session: Session, trouble: Trouble) -> Simulation {
+        Simulation { session: Mutex::new(session), trouble }
+    }
+
+    /// Told of this simulation's exceptions.
+    fn told(&self) -> Told {
+        Told { trouble: self.trouble.clone(), ..Told::default() }
     }
 
     fn with<T>(&self, look: impl FnOnce(&mut Session) -> T) -> T {
         look(&mut self.session.lock().unwrap_or_else(PoisonError::into_inner))
     }
+}
+
+/// The exception for a simulation that is not saved or not resumed.
+fn of_saved(py: Python<'_>, path: &Path, error: &SavedError) -> PyErr {
+    match error {
+        SavedError::Scenario(errors) => of_scenario(py, errors),
+        error => other(format!("{}: {error}", path.display())),
+    }
+}
+
+/// Goes on with a simulation that was saved to a file.
+#[pyfunction]
+#[pyo3(signature = (path, threads=None))]
+pub fn resume(py: Python<'_>, path: PathBuf, threads: Option<usize>) -> PyResult<Simulation> {
+    let session = py.detach(|| Session::resume_from(&path, threads.unwrap_or_else(study::cores)));
+    Ok(Simulation::new(session.map_err(|error| of_saved(py, &path, &error))?))
+}
+
+/// Goes on with a simulation that was pickled.
+#[pyfunction]
+pub fn resume_bytes(py: Python<'_>, bytes: Vec<u8>) -> PyResult<Simulation> {
+    let session = py.detach(|| Session::resume(&bytes, study::cores()));
+    Ok(Simulation::new(session.map_err(|error| of_saved(py, Path::new("pickled simulation"), &error))?))
 }
 
 #[pymethods]
@@ -46,7 +84,7 @@ impl Simulation {
                 "{until:?} is no time: write it with its unit, such as \"1.5us\""
             )));
         };
-        let told = Told::default();
+        let told = self.told();
         told.total.store(until.as_picos(), Ordering::Relaxed);
         let (summary, raised) = watched(py, progress.as_ref(), &told, || {
             self.with(|session| session.run_until(Time::ZERO + until, &told.interrupt))
@@ -108,8 +146,93 @@ impl Simulation {
         Table::new("flows", "one flow, so far", columns).map_err(other)
     }
 
+    /// Whether tables are recorded.
+    #[getter]
+    fn records(&self, py: Python<'_>) -> bool {
+        py.detach(|| self.with(|session| session.records()))
+    }
+
+    /// Changes values from this instant on, given as overrides of the form `key=value`.
+    fn _set(&self, py: Python<'_>, overrides: Vec<String>) -> PyResult<()> {
+        let changed = py.detach(|| self.with(|session| session.set(&overrides)));
+        changed.map_err(|error| match &error {
+            ChangeError::Scenario(errors) => of_scenario(py, errors),
+            _ => other(error),
+        })
+    }
+
+    /// Writes the simulation to a file.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        py.detach(|| self.with(|session| session.save_to(&path))).map_err(|error| of_saved(py, &path, &error))
+    }
+
+    /// The simulation as bytes, for pickling.
+    fn _bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let saved = py.detach(|| self.with(|session| session.save()));
+        Ok(PyBytes::new(py, &saved.map_err(other)?))
+    }
+
+    /// The name of the scenario.
+    #[getter]
+    fn name(&self, py: Python<'_>) -> String {
+        py.detach(|| self.with(|session| session.plan().name.clone()))
+    }
+
+    /// Runs a copy to the end. See `tailback.Simulation.finish` in the package.
+    #[pyo3(signature = (threads=None, out=None, overwrite=false, progress=None))]
+    fn _finish(
+        &self,
+        py: Python<'_>,
+        threads: Option<usize>,
+        out: Option<PathBuf>,
+        overwrite: bool,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<crate::result::Result> {
+        let session = py.detach(|| self.with(|session| session.clone()));
+        let record = session.records() || out.is_some();
+        let duration = session.plan().run.duration;
+        finished(py, duration, self.told(), (out, overwrite, record), progress, |options, see| {
+            let plan = session.plan().clone();
+            let options = Options { threads: threads.or(plan.run.threads).unwrap_or_else(study::cores), ..*options };
+            let execution = study::finish(session, &options, see, |_| Ok(()))?;
+            Ok((plan, execution))
+        })
+    }
+
+    /// Runs copies to the end: one as it is, and one with every combination of values.
+    #[pyo3(signature = (axes, threads=None, progress=None))]
+    fn _what_if<'py>(
+        &self,
+        py: Python<'py>,
+        axes: Vec<(String, Vec<String>)>,
+        threads: Option<usize>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let session = py.detach(|| self.with(|session| session.clone()));
+        let told = self.told();
+        let duration = session.plan().run.duration.as_picos();
+        let count = axes.iter().fold(1_u64, |count, (_, values)| count.saturating_mul(values.len() as u64)) + 1;
+        told.total.store(duration.saturating_mul(count), Ordering::Relaxed);
+        let (futures, raised) = watched(py, progress.as_ref(), &told, || {
+            let threads = threads.or(session.plan().run.threads).unwrap_or_else(study::cores);
+            let options = Options { threads, interrupt: &told.interrupt, ..Options::default() };
+            study::what_if(&session, &axes, &options, |number, seen| {
+                let now = seen.now.saturating_since(Time::ZERO).as_picos();
+                told.done.store(duration.saturating_mul(number as u64).saturating_add(now), Ordering::Relaxed);
+            })
+        });
+        if let Some(error) = raised {
+            return Err(error);
+        }
+        let futures = futures.map_err(|error| match &error {
+            WhatIfError::Change(ChangeError::Scenario(errors)) => of_scenario(py, errors),
+            _ => other(error),
+        })?;
+        json::object(py, &study::what_if_record(session.now(), &futures))
+    }
+
     /// A copy that goes on by itself.
     fn fork(&self, py: Python<'_>) -> Simulation {
-        Simulation::new(py.detach(|| self.with(|session| session.clone())))
+        Simulation::with_python(py.detach(|| self.with(|session| session.clone())), self.trouble.clone())
     }
 }

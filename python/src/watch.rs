@@ -1,5 +1,6 @@
 //! Long work without the interpreter's lock: progress goes to a Python function, and Ctrl-C ends it early.
 
+use crate::reaction::Trouble;
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -16,6 +17,8 @@ pub struct Told {
     pub done: AtomicU64,
     /// How much there is to do.
     pub total: AtomicU64,
+    /// Where reaction points written in Python note their exceptions.
+    pub trouble: Trouble,
 }
 
 /// Runs the work on a thread of its own. Meanwhile, this one shows signals to Python and calls `progress(done, total)`. A
@@ -34,6 +37,9 @@ pub fn watched<T: Send>(
                 std::thread::park_timeout(LOOK);
                 let look = Python::attach(|py| -> PyResult<()> {
                     py.check_signals()?;
+                    if let Some(error) = told.trouble.error(py).filter(|_| raised.is_none()) {
+                        return Err(error);
+                    }
                     if let Some(progress) = progress.filter(|_| raised.is_none()) {
                         let [done, total] = [&told.done, &told.total].map(|number| number.load(Ordering::Relaxed));
                         progress.call1(py, (done, total))?;
@@ -46,7 +52,7 @@ pub fn watched<T: Send>(
                 }
             }
             match working.join() {
-                Ok(value) => (value, raised),
+                Ok(value) => (value, raised.or_else(|| Python::attach(|py| told.trouble.error(py)))),
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         })

@@ -13,7 +13,7 @@ end on Ctrl-C with what was recorded. Tables follow the Arrow PyCapsule interfac
 from ._load import load
 from ._result import Picture, Report, Result, Tables, open
 from ._scenario import Scenario
-from ._simulation import Simulation
+from ._simulation import Simulation, WhatIf, resume
 from ._study import Comparison, Sweep, compare, sweep
 from ._tailback import (
     ResultsError,
@@ -37,10 +37,12 @@ __all__ = [
     "Table",
     "Tables",
     "TailbackError",
+    "WhatIf",
     "__version__",
     "compare",
     "load",
     "open",
     "pictures",
+    "resume",
     "sweep",
 ]

@@ -3,7 +3,7 @@
 import operator
 import warnings
 
-from . import _toml
+from . import _tailback, _toml
 from ._progress import progress_for
 from ._result import Result
 from ._simulation import Simulation
@@ -48,9 +48,17 @@ class Scenario:
         """Returns the analysis of the control loop as a fluid model, as a dictionary."""
         return self._inner.stability()
 
-    def start(self, threads=None):
-        """Returns a `Simulation` at time zero, which is run in steps."""
-        return Simulation(self._inner.start(threads), self.name)
+    def start(self, threads=None, record=False, reaction=None):
+        """Returns a `Simulation` at time zero, which is run in steps.
+
+        With `record=True` it records tables, which `Simulation.finish` gives. `reaction` is called with a dictionary for each
+        flow and returns its reaction point, in the place of the scenario's protocol: see docs/python.md. Such a simulation runs
+        on one thread, and is neither changed nor saved.
+        """
+        return Simulation(self._inner.start(threads, record, reaction), self.name)
+
+    def __reduce__(self):
+        return _from_texts, self._inner._texts()
 
     def run(self, threads=None, seed=None, out=None, overwrite=False, record=True, progress=None):
         """Runs the scenario and returns a `Result`.
@@ -68,3 +76,7 @@ class Scenario:
         if result.outcome == "interrupted":
             warnings.warn(f"{inner.name}: interrupted; the result is that of a part of the run", stacklevel=2)
         return result
+
+
+def _from_texts(texts, overrides):
+    return Scenario(_tailback.from_texts(texts, overrides))

@@ -1,11 +1,16 @@
-"""Runs in steps."""
+"""Runs in steps: stopped, looked at, changed, copied, saved."""
 
+import os
+import warnings
+
+from . import _tailback, _toml
 from ._progress import progress_for
+from ._result import Result
 from ._table import Table
 
 
 class Simulation:
-    """A simulation that stops where you want. Made by `Scenario.start`.
+    """A simulation that stops where you want. Made by `Scenario.start` or `tailback.resume`.
 
     Steps change nothing: at the end, the fingerprint is that of an uninterrupted run.
     """
@@ -39,9 +44,90 @@ class Simulation:
         """Returns what has become of each flow so far, as a table."""
         return Table(self._inner.flows())
 
+    def set(self, key, value=None):
+        """Changes a value from this instant on: `simulation.set("switches[0].buffers[0].xoff", "80KB")`, or several with a
+        dictionary.
+
+        Thresholds of buffers, parameters of protocols, rates of paced workloads and failures of links that are to come can
+        change. Everything else is refused with the reason, and then nothing has changed.
+        """
+        changes = {key: value} if isinstance(key, str) else key
+        if changes is None or isinstance(key, str) and value is None:
+            raise TypeError('set takes a key and a value, or a dictionary such as {"switches[0].buffers[0].xoff": "80KB"}')
+        self._inner._set(_toml.overrides(changes))
+
     def fork(self):
         """Returns a copy that goes on by itself from this instant."""
         return Simulation(self._inner.fork(), self._name)
 
+    def save(self, path):
+        """Writes the simulation to a file, from which `tailback.resume` or `tailback resume` goes on."""
+        self._inner.save(os.fspath(path))
+
+    def finish(self, threads=None, out=None, overwrite=False, progress=None):
+        """Runs a copy to the end of the scenario and returns its `Result`, which is that of a run without stops.
+
+        It has tables if the simulation was started with `record=True`. The simulation itself stays where it is.
+        """
+        with progress_for(progress, self._name) as see:
+            result = Result(self._inner._finish(threads, None if out is None else os.fspath(out), overwrite, see))
+        if result.outcome == "interrupted":
+            warnings.warn(f"{self._name}: interrupted; the result is that of a part of the run", stacklevel=2)
+        return result
+
+    def what_if(self, changes, threads=None, progress=None):
+        """Compares futures of this instant: one as it is, and one with every combination of values.
+
+        `changes` is a dictionary such as `{"switches[0].buffers[0].xoff": ["40KB", "80KB"]}`. The simulation itself stays
+        where it is.
+        """
+        axes = [(key, _toml.values(values, f"the values of {key}")) for key, values in changes.items()]
+        with progress_for(progress, self._name) as see:
+            return WhatIf(self._inner._what_if(axes, threads, see))
+
+    def __reduce__(self):
+        return _from_bytes, (self._inner._bytes(),)
+
     def __repr__(self):
         return f"<tailback.Simulation {self._name} at {self.now / 1e6:g} us>"
+
+
+class WhatIf:
+    """Several futures of one past. The first one is unchanged."""
+
+    def __init__(self, document):
+        self.at, self.futures = document["at"], document["futures"]
+
+    def __len__(self):
+        return len(self.futures)
+
+    def __repr__(self):
+        return f"<tailback.WhatIf of {len(self.futures)} futures from {self.at / 1e6:g} us on>"
+
+    def rows(self):
+        """Returns a dictionary for each future: its changes, its outcome, and all counters since the change."""
+        def row(future):
+            run = future["run"]
+            return {**future["changes"], "outcome": run["outcome"], **future["since"], "fingerprint": run["fingerprint"]}
+
+        return [row(future) for future in self.futures]
+
+    def to_pandas(self):
+        """Returns the rows as a `pandas.DataFrame`."""
+        import pandas
+
+        return pandas.DataFrame(self.rows())
+
+
+def _from_bytes(saved):
+    inner = _tailback.resume_bytes(saved)
+    return Simulation(inner, inner.name)
+
+
+def resume(path, threads=None):
+    """Goes on with a simulation that was saved to a file, on any number of threads.
+
+    Raises `TailbackError` if the file is damaged, is no saved simulation, or is of another version.
+    """
+    inner = _tailback.resume(os.fspath(path), threads)
+    return Simulation(inner, inner.name)

@@ -3,7 +3,9 @@
 //! Thresholds of buffers, parameters of congestion control and of loss recovery, rates of paced sources, and failures of
 //! links that are to come. Everything else determines the shape of the state, or what has happened.
 
-use crate::describe::spec::{AdapterSpec, Buffer, ClassBuffer, CongestionPointSpec, NetworkSpec, SwitchSpec};
+use crate::describe::spec::{
+    AdapterSpec, Buffer, ClassBuffer, CongestionPointSpec, NetworkSpec, RouteChange, SwitchSpec,
+};
 use crate::describe::workload::{FlowProfile, FlowSpec, Pattern};
 use congestion::{Point, Reaction, ReactionPoint};
 use std::collections::BTreeSet;
@@ -59,7 +61,7 @@ impl NetworkSpec {
         if *faults != new.faults && past(self) != past(new) {
             return Some("failures of links that have happened");
         }
-        let begun = |spec: &NetworkSpec| spec.route_changes.iter().filter(|change| change.first() <= now).count();
+        let begun = |spec: &NetworkSpec| spec.route_changes.iter().filter(|change| first(change) <= now).count();
         let (old_begun, new_begun) = (begun(self), begun(new));
         if old_begun != new_begun || route_changes[..old_begun] != new.route_changes[..new_begun] {
             return Some("changes of routes that have begun");
@@ -78,6 +80,11 @@ impl NetworkSpec {
         let mut known = BTreeSet::new();
         flows.iter().zip(&new.flows).find_map(|(old, new)| flow_differs(old, new, &mut known))
     }
+}
+
+/// When a change of routes holds at the first switch.
+fn first(change: &RouteChange) -> Time {
+    change.switches.iter().map(|&(_, at)| at).min().unwrap_or(change.at)
 }
 
 fn buffers_may(old: &[ClassBuffer], new: &[ClassBuffer]) -> bool {

@@ -576,12 +576,6 @@ pub struct RouteChange {
 }
 
 impl RouteChange {
-    /// Returns when it holds at the first switch.
-    #[must_use]
-    pub fn first(&self) -> Time {
-        self.switches.iter().map(|&(_, at)| at).min().unwrap_or(self.at)
-    }
-
     /// Returns a change of all switches at one instant.
     #[must_use]
     pub fn everywhere(at: Time, routes: Routes) -> RouteChange {

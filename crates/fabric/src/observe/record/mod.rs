@@ -7,15 +7,15 @@
 //! Rows leave in an order that depends neither on threads nor on partitioning. What does not change and what stands
 //! idle leaves no rows.
 //!
-//! Where the shards of a run are spread over ranks, the first rank gets the rows of all ([`drain_among`]).
-//!
-//! It writes nothing itself: files belong to the caller.
+//! Where the shards of a run are spread over ranks, the first rank gets the rows of all ([`drain_among`]). It writes
+//! nothing itself: files belong to the caller.
 
 mod ending;
 mod events;
 mod meter;
 mod rows;
 pub mod schema;
+mod state;
 mod table;
 mod window;
 
@@ -199,8 +199,6 @@ struct Fresh {
     frames: u64,
 }
 
-engine::encoded!(struct Fresh { bytes, frames });
-
 /// A class that lacks credits at a port.
 #[derive(Clone, Copy, Debug, Default)]
 struct Starving {
@@ -212,8 +210,6 @@ struct Starving {
     told: bool,
 }
 
-engine::encoded!(struct Starving { since, starved, told });
-
 /// The last row of a flow's allowance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Allowed {
@@ -221,8 +217,6 @@ struct Allowed {
     rate: Option<u64>,
     window: Option<u64>,
 }
-
-engine::encoded!(struct Allowed { seen, rate, window });
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -267,8 +261,6 @@ pub struct Recorder {
     /// The stamps and selective blocks of the frame that starts next.
     attachments: (Vec<Stamp>, Vec<(u32, u32)>),
 }
-
-units::state!(struct Recorder { fixed: spec, most, captures, keeps; plain: rows, sampled, latest, meters, active_ports, starving, starving_lanes, fresh, active_flows, deliveries, queues, occupancy, allowed, paused, waits, sources, delivered_to, receives, attachments; });
 
 fn lane(port: u32, class: u8) -> usize {
     port as usize * MAX_CLASSES + usize::from(class)

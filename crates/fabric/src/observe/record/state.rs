@@ -1,0 +1,8 @@
+//! The state of a recorder, for saved simulations.
+
+use super::{Allowed, Fresh, Recorder, Starving};
+
+engine::encoded!(struct Fresh { bytes, frames });
+engine::encoded!(struct Starving { since, starved, told });
+engine::encoded!(struct Allowed { seen, rate, window });
+units::state!(struct Recorder { fixed: spec, most, captures, keeps; plain: rows, sampled, latest, meters, active_ports, starving, starving_lanes, fresh, active_flows, deliveries, queues, occupancy, allowed, paused, waits, sources, delivered_to, receives, attachments; });
