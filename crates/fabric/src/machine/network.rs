@@ -263,7 +263,7 @@ pub struct Network<P> {
     pub(crate) probe: P,
 }
 
-units::state!(struct Network<P: State> { fixed: plan, numbers, classes, shard, places; plain: pool, extensions, telemetry, gone, totals, samples, loss; lists: gates, signals, fingerprints; parts: ports, lanes, noise, responses, schedules, arbiters, nodes, switches, hosts, flows, waiting, received, probe; });
+units::state!(struct Network<P: State> { fixed: plan, numbers, classes, shard, places; plain: pool, extensions, telemetry, gone, totals, samples, loss; lists: gates, signals, fingerprints; parts: ports, lanes, noise, responses, schedules, arbiters, pfc_watchdogs, nodes, switches, hosts, flows, waiting, received, probe; });
 
 /// What a destination has seen of a flow, and what it must know of it: all that a frame's end touches.
 #[derive(Clone, Debug, Default)]

@@ -7,8 +7,9 @@
 use crate::build::plan::Hold;
 use crate::build::{BuildOptions, partition::Partition};
 use crate::describe::error::BuildErrors;
-use crate::describe::spec::NetworkSpec;
+use crate::describe::spec::{NetworkSpec, WatchdogAction};
 use crate::machine::network::Network;
+use crate::machine::port::pfc_watchdog::STORMED;
 use crate::machine::simulation::Simulation;
 use crate::observe::probe::Probe;
 use congestion::{Point, Reaction};
@@ -129,8 +130,12 @@ impl<P> Network<P> {
     /// was told to stop.
     fn restore_levels(&mut self) {
         for (place, port) in self.ports.iter().enumerate() {
+            let stormed = self.pfc_watchdogs[place].as_ref().map_or(0, |it| it.storms_with(WatchdogAction::Drop));
             for (class, rule) in self.plan.rules[port.rules as usize].iter().enumerate() {
                 let lane = &mut self.lanes[place * self.classes + class];
+                if stormed >> class & 1 == 1 {
+                    lane.limit = STORMED;
+                }
                 let stopped = port.stopped >> class & 1 == 1 && usize::from(rule.account) == class;
                 if stopped && matches!(rule.hold, Hold::Pause { .. }) && lane.calm != u32::MAX {
                     (lane.alert, lane.calm) = (rule.capacity, rule.xon + 1);

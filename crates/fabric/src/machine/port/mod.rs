@@ -108,7 +108,7 @@ pub(crate) struct Port {
 }
 
 /// The flags that change while a network runs.
-const CHANGING: u16 = DOWN | NOTICES;
+const CHANGING: u16 = DOWN | NOTICES | NOISY;
 
 impl State for Port {
     fn save(&self, out: &mut Vec<u8>) {

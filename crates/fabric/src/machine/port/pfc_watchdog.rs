@@ -30,6 +30,8 @@ pub(crate) struct PfcWatchdog {
     since: [Time; MAX_CLASSES],
 }
 
+units::state!(struct PfcWatchdog { fixed: spec, classes; plain: stormed, since; });
+
 impl PfcWatchdog {
     pub(crate) fn new(spec: PfcWatchdogSpec, classes: u8) -> PfcWatchdog {
         PfcWatchdog { spec, classes, stormed: 0, since: [Time::ZERO; MAX_CLASSES] }
@@ -60,7 +62,7 @@ impl PfcWatchdog {
         }
     }
 
-    fn storms_with(&self, action: WatchdogAction) -> u8 {
+    pub(crate) fn storms_with(&self, action: WatchdogAction) -> u8 {
         if self.spec.action == action { self.stormed } else { 0 }
     }
 }
