@@ -2,8 +2,11 @@
 import { readNamed } from "./data";
 import { el } from "./dom";
 import { Engine } from "./lab/engine";
+import type { Simulator } from "./lab/messages";
 import { Panel } from "./lab/panel";
+import { Remote, Server } from "./lab/remote";
 import { givenOf } from "./lab/share";
+import { Shelf } from "./lab/shelf";
 import { build, start } from "./page";
 import { Run } from "./run";
 import { section } from "./shell";
@@ -24,7 +27,10 @@ async function labPage(report: Report, into: HTMLElement): Promise<void> {
   document.body.classList.add("wide");
   const wait = el("p", { class: "wait" }, "Starting the simulator\u2026");
   into.append(wait);
-  const panel = new Panel(await engine(about), about);
+  const server = about.server ? new Server(about.server.token) : null;
+  const simulator: Simulator = server ? new Remote(server, about.files) : await engine(about);
+  const panel = new Panel(simulator, about);
+  if (server) panel.root.prepend(new Shelf(server, (run) => panel.compare(run)).root);
   wait.replaceWith(panel.root);
   const given = (await givenOf(location.hash)) ?? first(about);
   window.addEventListener("hashchange", () => void givenOf(location.hash).then((other) => other && panel.load(other)));

@@ -61,19 +61,19 @@ interface Source {
   table(about: TableAbout): Promise<Table>;
 }
 
-/** A recorded run, in the blocks of the page. */
-function inBlocks({ own, network, ports, series }: RunAbout): Source {
+/** A recorded run in blocks, which are read by their numbers. */
+function inBlocks({ own, network, ports, series }: RunAbout, read: <T>(number: number) => Promise<T>, table: Source["table"]): Source {
   return {
     record: async () => {
       const parts = await Promise.all([
-        readRecord<Omit<RunRecord, "network" | "ports" | "tables" | "drawn" | "left_out">>(own),
-        readRecord<RunRecord["network"]>(network),
-        readRecord<RunRecord["ports"]>(ports),
-        readRecord<Pick<RunRecord, "tables" | "drawn" | "left_out">>(series),
+        read<Omit<RunRecord, "network" | "ports" | "tables" | "drawn" | "left_out">>(own),
+        read<RunRecord["network"]>(network),
+        read<RunRecord["ports"]>(ports),
+        read<Pick<RunRecord, "tables" | "drawn" | "left_out">>(series),
       ]);
       return { ...parts[0], network: parts[1], ports: parts[2], ...parts[3] };
     },
-    table: readTable,
+    table,
   };
 }
 
@@ -98,7 +98,7 @@ export class Run {
     private readonly stub: Pick<RunAbout, "label" | "manifest">,
     link?: TimeLink,
     private readonly drawn = false,
-    private readonly source: Source = inBlocks(stub as RunAbout),
+    private readonly source: Source = inBlocks(stub as RunAbout, readRecord, readTable),
   ) {
     this.end = Math.max(1, stub.manifest.simulated_ps);
     this.link = link ?? new TimeLink(this.end);
@@ -111,6 +111,13 @@ export class Run {
       table: (about) => Promise.resolve(tableOf(about, bytes.subarray(about.from, about.to))),
     };
     return new Run({ label, manifest: record.manifest }, link, false, source);
+  }
+
+  /** A recorded run whose blocks are not in the page. */
+  static from(about: RunAbout, bytes: (number: number) => Promise<Uint8Array>, link?: TimeLink): Run {
+    const read = async <T>(number: number) => JSON.parse(new TextDecoder().decode(await bytes(number))) as T;
+    const table = async (of: TableAbout) => tableOf(of, await bytes(of.block));
+    return new Run(about, link, false, inBlocks(about, read, table));
   }
 
   get label(): string {

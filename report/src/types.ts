@@ -328,6 +328,8 @@ export interface LabAbout {
   files: Record<string, string>;
   /** What was recorded, in the report of a run. */
   given?: Given;
+  /** The simulator is the server that the page comes from; its token, if it wants one. */
+  server?: { token: string | null } | null;
 }
 
 export type Quantity = "time" | "rate" | "size" | "fraction" | "count" | "frames" | "plain";

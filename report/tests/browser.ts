@@ -59,8 +59,10 @@ export interface Opening {
   touch?: boolean;
 }
 
-/** Opens a report with the network switched off. Closing it fails if anything was complained about or asked for. */
+/** Opens a report with the network switched off, or a page of a server. Closing it fails if anything was complained about or
+ * asked for elsewhere. */
 export async function open(path: string, options: Opening = {}): Promise<Opened> {
+  const server = path.startsWith("http:") ? new URL(path).origin : null;
   browser ??= await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-gpu"] });
   const before = await processorTime(browser);
   const context = await browser.newContext({
@@ -68,7 +70,7 @@ export async function open(path: string, options: Opening = {}): Promise<Opened>
     colorScheme: options.dark ? "dark" : "light",
     acceptDownloads: true,
     ...(options.touch ? { hasTouch: true, isMobile: true } : {}),
-    offline: true,
+    offline: server === null,
   });
   const page = await context.newPage();
   const wrong: string[] = [];
@@ -78,8 +80,11 @@ export async function open(path: string, options: Opening = {}): Promise<Opened>
     wrong.push(`dialog: ${dialog.message()}`);
     void dialog.dismiss();
   });
-  page.on("request", (request) => !/^(file|data|blob):/.test(request.url()) && wrong.push(`request: ${request.url()}`));
-  await page.goto(`file://${path}`);
+  page.on("request", (request) => {
+    const url = request.url();
+    if (!/^(file|data|blob):/.test(url) && new URL(url).origin !== server) wrong.push(`request: ${url}`);
+  });
+  await page.goto(server ? path : `file://${path}`);
   await page.waitForSelector("html[data-ready=true]", { timeout: 60_000 });
   // Others may use the machine: then what the page's process was given of it says how long it would have taken alone.
   const spent = (await processorTime(browser)) - before;
@@ -150,4 +155,25 @@ export async function moveTo(page: Page, part: number): Promise<void> {
     slider.dispatchEvent(new Event("input"));
   }, part);
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+}
+
+/** The fingerprint that the command computes. */
+export function fingerprint(scenario: string, set: string[], codes: number[]): string {
+  const args = ["run", `scenarios/${scenario}.toml`, "--no-record", "--json", "--quiet", ...set.flatMap((one) => ["--set", one])];
+  let text: string;
+  try {
+    text = execFileSync(TAILBACK, args, { cwd: ROOT, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+  } catch (error) {
+    const { status, stdout } = error as { status: number; stdout: string };
+    assert.ok(codes.includes(status), `tailback ${args.join(" ")} ended with ${status}`);
+    text = stdout;
+  }
+  return (JSON.parse(text) as { fingerprint: string }).fingerprint;
+}
+
+/** Does something and waits for the run that follows. */
+export async function ran(page: Page, act: () => Promise<unknown>): Promise<void> {
+  const before = Number((await page.getAttribute(".lab", "data-runs")) ?? 0);
+  await act();
+  await page.waitForFunction((count) => Number(document.querySelector<HTMLElement>(".lab")?.dataset["runs"]) > count && document.querySelector<HTMLElement>(".stop")?.hidden, before, { timeout: 60_000 });
 }

@@ -1,11 +1,10 @@
 // The lab in a browser: scenarios changed, run and shared, with the fingerprints of the command.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import { rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
-import { closeBrowser, moveTo, open, OUT, program, shot, tailback } from "./browser";
+import { closeBrowser, fingerprint, moveTo, open, OUT, ran, shot, tailback } from "./browser";
 
 after(closeBrowser);
 
@@ -15,28 +14,6 @@ before(() => {
   rmSync(LAB, { force: true });
   tailback(["lab", "-o", LAB]);
 });
-
-/** The fingerprint that the command computes. */
-function fingerprint(scenario: string, set: string[], codes: number[]): string {
-  const { path, root } = program();
-  const args = ["run", `scenarios/${scenario}.toml`, "--no-record", "--json", "--quiet", ...set.flatMap((one) => ["--set", one])];
-  let text: string;
-  try {
-    text = execFileSync(path, args, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
-  } catch (error) {
-    const { status, stdout } = error as { status: number; stdout: string };
-    assert.ok(codes.includes(status), `tailback ${args.join(" ")} ended with ${status}`);
-    text = stdout;
-  }
-  return (JSON.parse(text) as { fingerprint: string }).fingerprint;
-}
-
-/** Does something and waits for the run that follows. */
-async function ran(page: Page, act: () => Promise<unknown>): Promise<void> {
-  const before = Number((await page.getAttribute(".lab", "data-runs")) ?? 0);
-  await act();
-  await page.waitForFunction((count) => Number(document.querySelector<HTMLElement>(".lab")?.dataset["runs"]) > count && document.querySelector<HTMLElement>(".stop")?.hidden, before, { timeout: 60_000 });
-}
 
 const shown = (page: Page) => page.locator(".fingerprint").textContent();
 const field = (page: Page, path: string) => page.locator(`.field[data-path="${path}"]`);

@@ -20,7 +20,7 @@ const MODELS: [&str; 9] =
     ["units", "engine", "congestion", "transport", "theory", "fabric", "wire", "control", "discovery"];
 
 /// All crates, in the order of ARCHITECTURE.md: each may depend only on those before it.
-const LAYERS: [&str; 17] = [
+const LAYERS: [&str; 18] = [
     "units",
     "congestion",
     "transport",
@@ -37,6 +37,7 @@ const LAYERS: [&str; 17] = [
     "study",
     "render",
     "lab",
+    "serve",
     "tailback",
 ];
 

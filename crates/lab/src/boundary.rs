@@ -1,8 +1,7 @@
 //! The functions that a page calls in the module, and the memory through which they talk.
 //!
 //! A page asks for room for its request ([`lab_room`]), writes it there, and calls [`lab_answer`]. The answer is in the
-//! module's memory until the next call: the length of the document as four bytes, the lowest first, the document, and the
-//! columns it refers to. There is no unsafe operation here: a page writes only where it was given room, and all of it is
+//! module's memory until the next call, as [`super::Answer::write`] writes it. There is no unsafe operation here: a page writes only where it was given room, and all of it is
 //! initialised before. What the lint objects to is that these functions have names that others could have, too; nothing else
 //! in the module is exported.
 
@@ -37,11 +36,8 @@ pub extern "C" fn lab_answer() -> usize {
     DESK.with_borrow_mut(|desk| {
         let request = std::mem::take(&mut desk.request);
         let answer = desk.lab.answer(&request);
-        let document = answer.document.to_string();
         desk.answer.clear();
-        desk.answer.extend(u32::try_from(document.len()).unwrap_or(u32::MAX).to_le_bytes());
-        desk.answer.extend(document.as_bytes());
-        desk.answer.extend(&answer.bytes);
+        answer.write(&mut desk.answer);
         desk.answer.len()
     })
 }

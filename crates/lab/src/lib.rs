@@ -15,11 +15,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
-use study::LiveRun;
+use study::{LiveResult, LiveRun};
 use units::Time;
-
-/// The most memory that a scenario may need by its estimate, in bytes. A page has 4 GB for everything.
-const MOST_MEMORY: u64 = 1 << 30;
 
 /// A scenario as a page gives it.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -53,6 +50,11 @@ pub enum Request {
         /// Simulated time in picoseconds.
         until: u64,
     },
+    /// Gives out what is known of the run, which goes on.
+    Look {
+        /// Seconds that it has taken, as the page measured them.
+        wall: f64,
+    },
     /// Ends the run and gives out its results.
     Finish {
         /// Seconds that it took, as the page measured them.
@@ -69,15 +71,43 @@ pub struct Answer {
     pub bytes: Vec<u8>,
 }
 
+impl Answer {
+    /// Appends the answer as a page reads it: the length of the document as four bytes, the lowest first, the document, and
+    /// the columns it refers to.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        let document = self.document.to_string();
+        out.extend(u32::try_from(document.len()).unwrap_or(u32::MAX).to_le_bytes());
+        out.extend(document.as_bytes());
+        out.extend(&self.bytes);
+    }
+}
+
 impl From<Value> for Answer {
     fn from(document: Value) -> Answer {
         Answer { document, bytes: Vec::new() }
     }
 }
 
+/// What a run may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Means {
+    /// The most memory that a scenario may need by its estimate, in bytes.
+    pub memory: u64,
+    /// The most threads.
+    pub threads: usize,
+}
+
+impl Default for Means {
+    /// Those of a page: it has 4 GB for everything, and one thread.
+    fn default() -> Means {
+        Means { memory: 1 << 30, threads: 1 }
+    }
+}
+
 /// What a page talks to.
 #[derive(Default)]
 pub struct Lab {
+    means: Means,
     files: BTreeMap<PathBuf, String>,
     run: Option<(LiveRun, LiveTables)>,
 }
@@ -115,6 +145,17 @@ fn refused(reason: impl std::fmt::Display) -> Answer {
 }
 
 impl Lab {
+    /// A lab whose runs may use that much.
+    #[must_use]
+    pub fn new(means: Means) -> Lab {
+        Lab { means, ..Lab::default() }
+    }
+
+    /// Ends the run, if there is one, without results.
+    pub fn forget(&mut self) {
+        self.run = None;
+    }
+
     /// Answers a request in JSON. One that cannot be read is refused like any other.
     pub fn answer(&mut self, request: &[u8]) -> Answer {
         match serde_json::from_slice(request) {
@@ -134,12 +175,13 @@ impl Lab {
             Request::Check(given) => self.check(&given).into(),
             Request::Start(given) => self.start(&given),
             Request::Advance { until } => self.advance(until),
+            Request::Look { wall } => self.look(wall),
             Request::Finish { wall } => self.finish(wall),
         }
     }
 
     fn load(&self, given: &Given) -> Result<Plan, Value> {
-        let limits = Limits { memory: MOST_MEMORY, ..Limits::default() };
+        let limits = Limits { memory: self.means.memory, ..Limits::default() };
         let plan = load_str(&given.name, &given.text, &given.set, &Within(&self.files), limits);
         plan.map_err(|errors| {
             // A page shows a mistake beside the value that it set.
@@ -173,7 +215,7 @@ impl Lab {
             Err(complaints) => return complaints.into(),
         };
         let tables = LiveTables::new(&plan);
-        match LiveRun::start(plan) {
+        match LiveRun::start(plan, self.means.threads) {
             Ok(run) => {
                 let duration = run.plan().run.duration.as_picos();
                 self.run = Some((run, tables));
@@ -190,15 +232,24 @@ impl Lab {
         json!({ "now_ps": report.now.as_picos(), "hops": report.totals.hops, "ended": ended }).into()
     }
 
+    fn look(&self, wall: f64) -> Answer {
+        let Some((run, tables)) = &self.run else { return refused("no run was started") };
+        told(run.look(), tables.clone(), wall)
+    }
+
     fn finish(&mut self, wall: f64) -> Answer {
         let Some((run, tables)) = self.run.take() else { return refused("no run was started") };
-        let mut result = run.conclude();
-        result.manifest.wall_seconds = wall;
-        // The module is in the repository: it was built before the commit of the page.
-        result.manifest.commit = None;
-        let record = tables.record(&result);
-        Answer { document: record.document, bytes: record.bytes }
+        told(run.conclude(), tables, wall)
     }
+}
+
+/// A run as a page draws it.
+fn told(mut result: LiveResult, tables: LiveTables, wall: f64) -> Answer {
+    result.manifest.wall_seconds = wall;
+    // The module is in the repository: it was built before the commit of the page.
+    result.manifest.commit = None;
+    let record = tables.record(&result);
+    Answer { document: record.document, bytes: record.bytes }
 }
 
 #[cfg(test)]

@@ -1,17 +1,15 @@
 // The simulator as the page sees it: a thread that checks scenarios and runs them, one at a time.
 import type { Given } from "../types";
-import type { Checked, Complaint, Made, Order, Progress, Report, Section } from "./messages";
-
-/** How a run in the page ended: with results, refused, or stopped for another. */
-export type Ending = { made: Made } | { complaints: Complaint[]; reason: string } | { stopped: true };
+import type { Checked, Ending, Listener, Order, Report, Section, Simulator } from "./messages";
 
 interface Waiting {
   done(value: unknown): void;
   failed(error: Error): void;
-  progress?: (progress: Progress) => void;
+  listener?: Listener;
 }
 
-export class Engine {
+export class Engine implements Simulator {
+  readonly inPage = true;
   private worker: Worker | null = null;
   private readonly waiting = new Map<number, Waiting>();
   private next = 0;
@@ -50,25 +48,17 @@ export class Engine {
     if (report.report === "ready") return;
     const waiting = this.waiting.get(report.number);
     if (!waiting) return;
-    if (report.report === "progress") return waiting.progress?.(report.progress);
+    if (report.report === "progress") return waiting.listener?.progress(report.progress);
+    if (report.report === "seen") return waiting.listener?.seen(report.made);
     this.waiting.delete(report.number);
-    switch (report.report) {
-      case "answer":
-        return waiting.done(report.document);
-      case "made":
-        return waiting.done({ made: report.made });
-      case "refused":
-        return waiting.done({ complaints: report.complaints, reason: report.reason });
-      case "stopped":
-        return waiting.done({ stopped: true });
-    }
+    waiting.done(report.report === "answer" ? report.document : report.ending);
   }
 
-  private tell<T>(order: (number: number) => Order, progress?: (progress: Progress) => void): Promise<T> {
+  private tell<T>(order: (number: number) => Order, listener?: Listener): Promise<T> {
     const number = this.next++;
     return new Promise<T>((done, failed) => {
       const waiting: Waiting = { done: done as (value: unknown) => void, failed };
-      if (progress) waiting.progress = progress;
+      if (listener) waiting.listener = listener;
       this.waiting.set(number, waiting);
       this.thread().postMessage(order(number));
     });
@@ -82,11 +72,10 @@ export class Engine {
     return this.tell((number) => ({ order: "ask", number, request: { ask: "check", ...given } }));
   }
 
-  run(given: Given, progress: (progress: Progress) => void): Promise<Ending> {
-    return this.tell((number) => ({ order: "run", number, given }), progress);
+  run(given: Given, listener: Listener): Promise<Ending> {
+    return this.tell((number) => ({ order: "run", number, given }), listener);
   }
 
-  /** Ends the run that is under way, with the results up to now or without. */
   stop(keep: boolean): void {
     this.worker?.postMessage({ order: "stop", keep } satisfies Order);
   }

@@ -78,6 +78,26 @@ export interface Made {
   bytes: Uint8Array;
 }
 
+/** How a run ended: with results, refused, or stopped for another. */
+export type Ending = { made: Made } | { complaints: Complaint[]; reason: string } | { stopped: true };
+
+/** Who hears of a run while it goes on: how far it has come, and, now and then, its results so far. */
+export interface Listener {
+  progress(progress: Progress): void;
+  seen(made: Made): void;
+}
+
+/** What checks scenarios and runs them, one at a time: in the page or on the server that the page comes from. */
+export interface Simulator {
+  /** Whether it computes in the page, with one core. */
+  readonly inPage: boolean;
+  keys(): Promise<Section>;
+  check(given: Given): Promise<Checked>;
+  run(given: Given, listener: Listener): Promise<Ending>;
+  /** Ends the run that is under way, with the results up to now or without. */
+  stop(keep: boolean): void;
+}
+
 export type Order =
   | { order: "module"; module: WebAssembly.Module; files: Record<string, string> }
   | { order: "ask"; number: number; request: Record<string, unknown> }
@@ -88,6 +108,5 @@ export type Report =
   | { report: "ready" }
   | { report: "answer"; number: number; document: unknown }
   | { report: "progress"; number: number; progress: Progress }
-  | { report: "made"; number: number; made: Made }
-  | { report: "refused"; number: number; complaints: Complaint[]; reason: string }
-  | { report: "stopped"; number: number };
+  | { report: "seen"; number: number; made: Made }
+  | { report: "ended"; number: number; ending: Ending };

@@ -5,9 +5,8 @@ import type { TimeLink } from "../link";
 import { Run } from "../run";
 import type { Given, LabAbout, Lesson, RunRecord } from "../types";
 import { Editor } from "./editor";
-import type { Engine } from "./engine";
 import { Fields } from "./fields";
-import type { Checked, Complaint, Made, Progress } from "./messages";
+import type { Checked, Complaint, Made, Progress, Simulator } from "./messages";
 import { LessonBox } from "./lesson";
 import { commandOf, fragmentOf } from "./share";
 import { View } from "./view";
@@ -47,10 +46,10 @@ export class Panel {
   private checking: Promise<void> = Promise.resolve();
 
   constructor(
-    private readonly engine: Engine,
+    private readonly engine: Simulator,
     private readonly about: LabAbout,
-    /** The recorded run that this page reports, if it does. */
-    private readonly recorded: ((link: TimeLink) => Run) | null = null,
+    /** The recorded run that this page reports, or another one that runs are compared with. */
+    private recorded: ((link: TimeLink) => Run) | null = null,
   ) {
     this.start = button("\u25b6 Run", () => void this.run(false), { class: "run", title: "Ctrl+Enter" });
     this.stop = button("\u25a0 Stop", () => this.engine.stop(true), { class: "stop" });
@@ -225,19 +224,20 @@ export class Panel {
         said = true;
         this.engine.stop(true);
         this.note.replaceChildren(`Stopped at ${showTime(progress.now_ps, 3)}: the whole run takes about ${show(whole, "time", 2)} here. Press Run to make it.`);
-      } else if (!this.moving && whole > LONG) {
+      } else if (!this.moving && whole > LONG && this.engine.inPage) {
         said = true;
         this.note.replaceChildren(`This run is large for a page: about ${show(whole, "time", 2)}. The command is faster and uses all cores: `, el("code", {}, commandOf(given)));
       }
     };
     try {
-      const ending = await this.engine.run(given, (progress) => {
+      const progress = (progress: Progress) => {
         this.bar.hidden = progress.seconds < 0.25;
         this.bar.max = progress.duration_ps;
         this.bar.value = progress.now_ps;
         if (progress.seconds >= 0.25) this.status.textContent = `${showTime(progress.now_ps, 3)} of ${showTime(progress.duration_ps, 3)}, ${show(progress.hops / progress.seconds / 1e6, "plain", 3)} million hops per second`;
         large(progress);
-      });
+      };
+      const ending = await this.engine.run(given, { progress, seen: (made) => void this.draw(made) });
       if ("made" in ending) await this.shown(ending.made);
       else if ("complaints" in ending) this.refused(ending.complaints, ending.reason);
     } catch (error) {
@@ -251,22 +251,34 @@ export class Panel {
   private async shown(made: Made): Promise<void> {
     this.last = made;
     this.keep.disabled = false;
+    const run = await this.draw(made);
+    this.status.textContent = "";
+    this.lesson.judge(run);
+    this.bench.dataset["runs"] = String(Number(this.bench.dataset["runs"] ?? 0) + 1);
+  }
+
+  /** Draws a run, which may still be under way, beside the one that it is compared with. */
+  private draw(made: Made): Promise<Run> {
     const { pinned, recorded } = this;
     const beside = (link: TimeLink) => {
       if (recorded) return recorded(link);
       if (!pinned) return null;
       return Run.live("before", JSON.parse(pinned.made.text) as RunRecord, pinned.made.bytes, link);
     };
-    const run = await this.view.show(made, beside);
-    this.status.textContent = "";
-    this.lesson.judge(run);
-    this.bench.dataset["runs"] = String(Number(this.bench.dataset["runs"] ?? 0) + 1);
+    return this.view.show(made, beside);
+  }
+
+  /** Compares the runs to come, and the last one, with a recorded run, or with none. */
+  compare(recorded: ((link: TimeLink) => Run) | null): void {
+    this.recorded = recorded;
+    this.keep.hidden = recorded !== null;
+    if (this.last) void this.draw(this.last);
   }
 
   /** Keeps the last run to compare others with, or lets it go. */
   private pin(): void {
     this.pinned = this.pinned ? null : this.last ? { made: this.last } : null;
     this.keep.setAttribute("aria-pressed", String(this.pinned !== null));
-    if (this.last) void this.shown(this.last);
+    if (this.last) void this.draw(this.last);
   }
 }

@@ -1,6 +1,7 @@
-// The thread that simulates: the module, asked in JSON, and runs in steps short enough to be stopped between them.
+// The thread that simulates: the module, asked in JSON.
+import { drive } from "./drive";
 import type { Given } from "../types";
-import type { Complaint, Order, Report } from "./messages";
+import type { Made, Order, Progress, Report } from "./messages";
 
 interface Exports {
   memory: WebAssembly.Memory;
@@ -8,9 +9,6 @@ interface Exports {
   lab_answer(): number;
   lab_answer_at(): number;
 }
-
-/** Milliseconds that a step should take. */
-const STEP = 40;
 
 /** The module as a function: a request, answered by a document as text and the bytes that it refers to. */
 function asker(exports: Exports): (request: unknown) => { text: string; bytes: Uint8Array } {
@@ -45,37 +43,15 @@ export function work(): void {
   let stop: { keep: boolean } | null = null;
 
   const run = async (number: number, given: Given): Promise<void> => {
-    const asked = (request: Record<string, unknown>) => JSON.parse(ask!(request).text) as Record<string, unknown>;
     stop = null;
-    const begun = performance.now();
-    const started = asked({ ask: "start", ...given });
-    if (typeof started["duration_ps"] !== "number") {
-      const complaints = (started["complaints"] ?? []) as Complaint[];
-      return tell({ report: "refused", number, complaints, reason: String(started["refused"] ?? "") });
-    }
-    const duration = started["duration_ps"];
-    let until = Math.max(1, Math.floor(duration / 500));
-    for (let ended = false; !ended; ) {
-      const before = performance.now();
-      const seen = asked({ ask: "advance", until });
-      const now = Number(seen["now_ps"]);
-      ended = seen["ended"] === true;
-      const after = performance.now();
-      tell({ report: "progress", number, progress: { now_ps: now, duration_ps: duration, hops: Number(seen["hops"]), seconds: (after - begun) / 1000 } });
-      await breath();
-      if (stop) break;
-      // As far as the same speed reaches in the time of a step, and at most four times as far as before.
-      const last = until;
-      const factor = Math.min(4, Math.max(0.25, STEP / Math.max(0.1, after - before)));
-      step = Math.max(1, Math.floor((step || last) * factor));
-      until = Math.min(duration, last + step);
-    }
-    step = 0;
-    if (stop && !(stop as { keep: boolean }).keep) return tell({ report: "stopped", number });
-    const made = ask!({ ask: "finish", wall: (performance.now() - begun) / 1000 });
-    tell({ report: "made", number, made }, [made.bytes.buffer]);
+    const listener = {
+      progress: (progress: Progress) => tell({ report: "progress", number, progress }),
+      seen: (made: Made) => tell({ report: "seen", number, made }, [made.bytes.buffer]),
+    };
+    const stopped = () => breath().then(() => stop);
+    const ending = await drive((request) => ask!(request), given, listener, { divided: false, stopped });
+    tell({ report: "ended", number, ending }, "made" in ending ? [ending.made.bytes.buffer] : []);
   };
-  let step = 0;
   let running = Promise.resolve();
 
   self.onmessage = ({ data }: MessageEvent<Order>) => {

@@ -15,6 +15,7 @@ pub const LAB: Front<'static> = Front {
     script: include_str!("../../front/lab.js"),
     style: include_str!("../../front/lab.css"),
     module: Some(include_bytes!("../../front/lab.wasm.z")),
+    asks: false,
 };
 
 /// Examples and recipes, and the files that they name.
@@ -23,15 +24,28 @@ const EXAMPLES: &str = include_str!("../../front/examples.json");
 /// Returns the lab as an HTML page: an editor, examples and the simulator.
 #[must_use]
 pub fn lab_page() -> String {
+    lab_with(Value::Null, LAB)
+}
+
+/// Returns the lab as a page whose simulator is the server that it comes from. The token, if that wants one, goes with
+/// every request of the page.
+#[must_use]
+pub fn served_page(token: Option<&str>) -> String {
+    lab_with(json!({ "token": token }), Front { module: None, asks: true, ..LAB })
+}
+
+fn lab_with(server: Value, front: Front<'_>) -> String {
+    let mut lab: Value = serde_json::from_str(EXAMPLES).unwrap_or_default();
+    lab["server"] = server;
     let document = json!({
         "format": "tailback report",
         "kind": "lab",
         "title": "Congestion lab",
         "program": { "version": VERSION, "commit": COMMIT },
         "runs": [],
-        "lab": serde_json::from_str::<Value>(EXAMPLES).unwrap_or_default(),
+        "lab": lab,
     });
-    page("Tailback lab", &deflated(document.to_string().as_bytes()), &Blocks::default(), LAB)
+    page("Tailback lab", &deflated(document.to_string().as_bytes()), &Blocks::default(), front)
 }
 
 impl Report {
@@ -74,6 +88,14 @@ mod tests {
         // At most 3 MB more than the front-end of a report.
         assert!(page.len() < 3_300_000, "{} bytes", page.len());
         assert!(page.contains("id=\"module\"") && LAB.module.is_some_and(|module| module.len() > 100_000));
+    }
+
+    #[test]
+    fn a_served_page_asks_its_server_and_nobody_else() {
+        let page = served_page(Some("0123"));
+        let policy = page.split("content=\"").nth(1).and_then(|rest| rest.split('"').next()).expect("a policy");
+        assert!(policy.contains("; connect-src 'self';") && !policy.contains("wasm"), "{policy}");
+        assert!(!page.contains("id=\"module\"") && page.len() < lab_page().len() / 2);
     }
 
     #[test]

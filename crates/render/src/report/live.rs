@@ -13,7 +13,7 @@ use units::Span;
 const MOST_ROWS: usize = 200_000;
 
 /// The tables of a live run that grow with simulated time.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct LiveTables {
     all: Vec<Gathered>,
 }
@@ -48,7 +48,7 @@ impl LiveTables {
         Batch::all(rows).iter().for_each(|batch| self.add(batch));
     }
 
-    /// Returns the document of the run, which has ended.
+    /// Returns the document of the run, as far as it has come.
     #[must_use]
     pub fn record(mut self, result: &LiveResult) -> LiveRecord {
         self.take(&result.rows);

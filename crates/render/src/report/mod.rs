@@ -14,7 +14,7 @@ mod run;
 mod series;
 
 pub use fit::{MOST_BYTES, Making};
-pub use lab::{LAB, lab_page};
+pub use lab::{LAB, lab_page, served_page};
 pub use live::{LiveRecord, LiveTables};
 pub use open::{Report, ReportError};
 pub use page::Front;
@@ -24,4 +24,5 @@ pub const FRONT: Front<'static> = Front {
     script: include_str!("../../front/report.js"),
     style: include_str!("../../front/report.css"),
     module: None,
+    asks: false,
 };

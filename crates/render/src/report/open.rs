@@ -186,6 +186,12 @@ impl Report {
         deflated(self.document.to_string().as_bytes())
     }
 
+    /// Returns the document and its blocks, for a page that is already open.
+    #[must_use]
+    pub fn data(&self) -> Value {
+        json!({ "document": self.document, "blocks": self.blocks.texts() })
+    }
+
     /// Returns the HTML page.
     #[must_use]
     pub fn html(&self, front: Front<'_>) -> String {

@@ -17,6 +17,8 @@ pub struct Front<'a> {
     pub style: &'a str,
     /// The simulator, deflated, if the page has one.
     pub module: Option<&'a [u8]>,
+    /// Whether the page may ask the server that it comes from.
+    pub asks: bool,
 }
 
 /// Deflated blocks next to the document, as text.
@@ -37,6 +39,11 @@ impl Blocks {
         number
     }
 
+    /// Returns the blocks by their numbers.
+    pub(super) fn texts(&self) -> &[String] {
+        &self.texts
+    }
+
     /// Returns the total size in bytes.
     pub(super) fn size(&self) -> u64 {
         self.texts.iter().map(|text| text.len() as u64).sum()
@@ -52,9 +59,10 @@ pub(super) fn page(title: &str, document: &str, blocks: &Blocks, front: Front<'_
     let hash = |text: &str| format!("'sha256-{}'", base64(&Sha256::digest(text.as_bytes())));
     // A simulator is compiled from the page's own bytes, and runs in a thread with the page's own script.
     let simulates = front.module.map_or("", |_| " 'wasm-unsafe-eval'; worker-src blob:");
+    let asks = if front.asks { "; connect-src 'self'" } else { "" };
     // Reports are known by how they begin: by the hash of the script, after the policy's own words.
     let policy = format!(
-        "{}'{simulates}; style-src {}; img-src data: blob:; base-uri 'none'; form-action 'none'",
+        "{}'{simulates}{asks}; style-src {}; img-src data: blob:; base-uri 'none'; form-action 'none'",
         base64(&Sha256::digest(front.script.as_bytes())),
         hash(front.style)
     );
@@ -96,7 +104,7 @@ mod tests {
         let nasty = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"&";
         let mut blocks = Blocks::default();
         assert_eq!(blocks.add(deflated(nasty.as_bytes())), 0);
-        let front = Front { script: "run();", style: "p{}", module: None };
+        let front = Front { script: "run();", style: "p{}", module: None, asks: false };
         let page = page(nasty, &deflated(nasty.as_bytes()), &blocks, front);
         assert!(!page.contains("alert(1)</script>") && !page.contains("<img"), "{page}");
         // What is there already is not put there again.

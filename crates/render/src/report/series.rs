@@ -62,7 +62,7 @@ fn bin_of(time: i64, bin: i64) -> i64 {
 }
 
 /// The rows of one series, in sequence: the time first, then the values.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Series {
     cells: Vec<i64>,
     /// Index of the first row of the open bin.
@@ -126,7 +126,7 @@ impl Series {
 }
 
 /// A table by series, in memory.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Gathered {
     wish: Wish,
     /// Number of recorded rows of the table.
@@ -147,7 +147,7 @@ pub(super) struct Gathered {
 }
 
 /// A deflated block of integer columns, and its description.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Packed {
     pub(super) name: &'static str,
     pub(super) text: String,

@@ -20,12 +20,12 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 use units::Time;
 
-/// A run that is advanced by its caller on the caller's thread, and needs neither a clock nor a disk. It is recorded as
-/// `tailback run` records it, and steps change nothing: fingerprint, tables and measurements are those of a run without
-/// stops.
+/// A run that is advanced by its caller, and needs neither a clock nor a disk. It is recorded as `tailback run` records
+/// it, and steps change nothing: fingerprint, tables and measurements are those of a run without stops.
 pub struct LiveRun {
     plan: Plan,
     simulation: Simulation<Recorder>,
+    threads: usize,
     kept: Kept,
     /// Instants at which the network is looked at, and how many have passed.
     instants: Vec<Time>,
@@ -59,20 +59,20 @@ pub struct LiveResult {
 }
 
 impl LiveRun {
-    /// Builds the network of a plan.
+    /// Builds the network of a plan. At most so many threads are used; one is the caller's own.
     ///
     /// # Errors
     /// Returns an error if the network cannot be built. Loading a scenario finds this first.
-    pub fn start(plan: Plan) -> Result<LiveRun, StudyError> {
+    pub fn start(plan: Plan, threads: usize) -> Result<LiveRun, StudyError> {
         plan.notify(Stage::Building);
         let watch = recorder_spec(&plan);
-        let Sizing { shards, .. } = Sizing::among(&plan.spec, 1, 1);
+        let Sizing { shards, threads } = Sizing::among(&plan.spec, 1, threads.max(1));
         let options = BuildOptions { partition: Partition::Natural, shards, shuffle: None };
         let recorder = |_| Recorder::new(watch.clone()).holding(ROWS_HELD / shards.max(1));
         let mut simulation = Simulation::build_with(&plan.spec, &options, recorder).map_err(StudyError::Build)?;
         let report = simulation.run(&RunLimits { watchdog: false, ..RunLimits::until(Time::ZERO) });
         let (kept, instants) = (Kept::new(&plan, watch.causes), instants(&plan));
-        Ok(LiveRun { plan, simulation, kept, instants, passed: 0, report, ended: false })
+        Ok(LiveRun { plan, simulation, threads, kept, instants, passed: 0, report, ended: false })
     }
 
     /// The plan.
@@ -100,7 +100,8 @@ impl LiveRun {
         if self.ended || until <= self.report.now && until < end {
             return self.ended;
         }
-        let limits = RunLimits { events: self.plan.run.max_events, inspect_every: every, ..RunLimits::until(until) };
+        let (threads, events) = (self.threads, self.plan.run.max_events);
+        let limits = RunLimits { threads, events, inspect_every: every, ..RunLimits::until(until) };
         let (plan, kept, passed) = (&self.plan, RefCell::new(&mut self.kept), &mut self.passed);
         let marks = self.instants.get(*passed..).unwrap_or_default();
         self.report = self.simulation.run_among(
@@ -136,6 +137,28 @@ impl LiveRun {
         }
     }
 
+    /// What is known of the run while it goes on: nothing is measured or judged before its end.
+    #[must_use]
+    pub fn look(&self) -> LiveResult {
+        let report = RunSummary { outcome: Outcome::Interrupted, ..self.report.clone() };
+        let flows = self.simulation.flows();
+        let shares = shares_of_run(&self.plan, &flows, report.now, || false);
+        let mut rows = flow_rows(&self.plan.spec, &flows, &[], report.now);
+        let names: Vec<_> = self.plan.flow_names.iter().collect();
+        name_flows(&mut rows, names.iter().map(|name| (&**name, f64::NAN, f64::NAN)));
+        LiveResult {
+            judgements: Vec::new(),
+            network: network(&self.plan, &shares),
+            manifest: manifest(&self.plan, &report, self.threads, Duration::ZERO),
+            ports: Batch::of(&port_rows(&self.plan.spec.graph)),
+            flows: Batch::of(&rows),
+            waits: Batch::of::<WaitRow>(&[]),
+            wait_buckets: Batch::of::<WaitBucket>(&[]),
+            fair_shares: Batch::of(&shares.rows),
+            rows: Rows::default(),
+        }
+    }
+
     /// Ends the run where it stands. One that had not ended by itself is interrupted.
     #[must_use]
     pub fn conclude(mut self) -> LiveResult {
@@ -166,7 +189,7 @@ impl LiveRun {
         LiveResult {
             judgements: judge_run(plan, &measures).iter().map(judgement_record).collect(),
             network: network(plan, &shares),
-            manifest: manifest(plan, &report, 1, Duration::ZERO),
+            manifest: manifest(plan, &report, self.threads, Duration::ZERO),
             ports: Batch::of(&port_rows(&plan.spec.graph)),
             flows: Batch::of(&rows),
             waits: Batch::of(&ending.waits),

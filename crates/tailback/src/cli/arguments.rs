@@ -61,6 +61,8 @@ pub enum Command {
     Report(Report),
     /// Write a page with the simulator in it as a single HTML file
     Lab(Lab),
+    /// Serve the lab to browsers of this machine: runs on all cores, beside recorded results
+    Serve(Serve),
     /// Plot a recorded run
     Plot(Plot),
     /// Find the first difference between two recorded runs
@@ -594,6 +596,24 @@ pub struct Lab {
     /// Replace the file even if tailback did not write it
     #[arg(long)]
     pub overwrite: bool,
+}
+
+/// `serve`
+#[derive(Args, Debug)]
+pub struct Serve {
+    /// The folder whose results are shown
+    #[arg(default_value = "results")]
+    pub results: PathBuf,
+    /// The address to listen at; port 0 is any free port. Addresses that other machines reach require a token, which is part
+    /// of the printed address
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8470")]
+    pub listen: std::net::SocketAddr,
+    /// Require a token on this machine, too, for example because others have accounts on it
+    #[arg(long)]
+    pub token: bool,
+    /// Maximum number of threads of a run [default: all cores, or fewer if the network is small]; results do not depend on it
+    #[arg(long)]
+    pub threads: Option<usize>,
 }
 
 /// `plot`

@@ -22,6 +22,7 @@ mod reproduce;
 mod resume;
 mod routes;
 mod run;
+mod serve;
 mod slurm;
 mod spb;
 mod stability;
@@ -112,6 +113,7 @@ pub fn main() -> ExitCode {
         Command::Why(arguments) => why::why(&arguments),
         Command::Report(arguments) => report::report(&arguments),
         Command::Lab(arguments) => report::lab(&arguments),
+        Command::Serve(arguments) => serve::serve(&arguments),
         Command::Plot(arguments) => picture::plot(&arguments),
         Command::Diff(arguments) => picture::diff(&arguments),
         Command::Csv(arguments) => picture::csv(&arguments),

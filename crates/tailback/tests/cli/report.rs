@@ -4,7 +4,7 @@ use crate::program::{SOUND, Scratch};
 use render::report::{Front, Making, Report};
 
 /// Stands for the front-end.
-const FRONT: Front<'static> = Front { script: "start()", style: "p{}", module: None };
+const FRONT: Front<'static> = Front { script: "start()", style: "p{}", module: None, asks: false };
 
 /// What a report of these results is about.
 fn page(scratch: &Scratch, results: &str) -> String {
