@@ -19,6 +19,7 @@ mod picture;
 mod ranks;
 mod report;
 mod reproduce;
+mod result_arguments;
 mod resume;
 mod routes;
 mod run;

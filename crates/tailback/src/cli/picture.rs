@@ -1,8 +1,9 @@
 //! `plot`, `diff` and `csv`: recorded runs looked at again.
 
-use super::arguments::{Csv, Diff, Plot};
+use super::arguments::Csv;
 use super::console;
 use super::exit::Exit;
+use super::result_arguments::{Diff, Plot};
 use render::plot::{Drawn, PlotOptions, draw_plots, write_plots};
 use results::{CSV_FOLDER, PLOTS_FOLDER, Results, ResultsError, differences, export_csv};
 use std::path::{Path, PathBuf};

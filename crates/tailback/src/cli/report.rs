@@ -1,8 +1,8 @@
 //! `report`, what `--report` of other commands does, and `lab`.
 
-use super::arguments::{Lab, Report as Arguments};
 use super::console::{self, CountProgress};
 use super::exit::Exit;
+use super::result_arguments::{Lab, Report as Arguments};
 use render::report::{FRONT, LAB, MOST_BYTES, Making, Report, ReportError, lab_page};
 use results::{Kind, REPORT_FILE, ResultsError};
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! `serve`: the lab over HTTP.
 
-use super::arguments::Serve;
 use super::exit::Exit;
+use super::result_arguments::Serve;
 use super::{INTERRUPT, console};
 use serve::{Server, Settings};
 use std::io::ErrorKind;
