@@ -2,7 +2,7 @@
 //!
 //! A few extra zeros in a scenario or a grid would otherwise abort this program or another one. An estimate is a sum
 //! of counts times a size per element. The sizes of a flow and of a forwarding table entry were measured and rounded
-//! up: a million flows took 0.07 GB in `check` and 0.82 GB in a run without recording, 0.2 million flows with recovery 0.35
+//! up: a million flows took 0.07 GB in `check` and 0.39 GB in a run without recording, 0.2 million flows with recovery 0.19
 //! GB; an entry 4 to 6 B. The other sizes are conservative choices, not measurements.
 
 use std::fmt::Write as _;
@@ -27,6 +27,8 @@ const ROUTE: u64 = 8;
 const LATER_ROUTE: u64 = 2;
 /// A flow with its names, its state and its counters.
 const FLOW: u64 = 900;
+/// A flow that is active for a part of the run, without its state.
+const BRIEF_FLOW: u64 = 450;
 /// What loss recovery adds to a flow, at both ends.
 const RECOVERY: u64 = 1000;
 /// A flow with its names, before it runs.
@@ -70,10 +72,16 @@ impl Need {
         self.and(routes.saturating_mul(changes), "forwarding entries after failures", LATER_ROUTE)
     }
 
-    /// Adds flows, of which some recover from losses.
+    /// Adds flows, of which some are active for a part of the run and some recover from losses.
     #[must_use]
-    pub fn and_flows(self, flows: u64, recovering: u64, receivers: u64) -> Need {
-        let need = self.and(flows, "flows", FLOW).and(recovering, "flows with recovery", RECOVERY);
+    pub fn and_flows(self, flows: u64, brief: u64, recovering: u64, receivers: u64) -> Need {
+        let (brief, lasting) = (brief.min(flows), flows.saturating_sub(brief));
+        let bytes = brief.saturating_mul(BRIEF_FLOW).saturating_add(lasting.saturating_mul(FLOW));
+        let mut need = self.and(flows, "flows", 0);
+        if let Some(part) = need.parts.last_mut() {
+            part.2 = bytes;
+        }
+        let need = need.and(recovering, "flows with recovery", RECOVERY);
         need.and(receivers, "receivers of senders with many", RECEIVER)
     }
 
@@ -203,16 +211,18 @@ mod tests {
 
     #[test]
     fn what_is_too_much_is_told_with_its_largest_part() {
-        let need = Need::network(10_000, 20_000, 25_000_000).and_flows(9_995_082, 0, 0);
+        let need = Need::network(10_000, 20_000, 25_000_000).and_flows(9_995_082, 0, 0, 0);
         assert!(need.within(u64::MAX).is_ok());
         let (message, help) = need.within(4 << 30).expect_err("it is too much");
         assert!(message.contains("9.0 GB of it for 9,995,082 flows; the limit is 4.3 GB"), "{message}");
         assert!(help.contains("TAILBACK_MEMORY=10GB"), "{help}");
+        let brief = Need::network(10_000, 20_000, 25_000_000).and_flows(9_995_082, 9_995_082, 0, 0);
+        assert_eq!(need.total() - brief.total(), 9_995_082 * (FLOW - BRIEF_FLOW));
     }
 
     #[test]
     fn as_many_at_once_as_fit() {
-        let need = Need::network(2, 1, 2).and_flows(1000, 10, 0);
+        let need = Need::network(2, 1, 2).and_flows(1000, 0, 10, 0);
         assert_eq!(
             [0, need.total(), 2 * need.total() - 1, 2 * need.total()].map(|most| need.at_once(most)),
             [1, 1, 1, 2]
@@ -224,7 +234,7 @@ mod tests {
     fn nothing_overflows() {
         let huge = u64::MAX;
         let needs = [
-            Need::network(huge, huge, huge).and_tables(huge, huge).and_flows(huge, huge, huge).and_bridges(huge),
+            Need::network(huge, huge, huge).and_tables(huge, huge).and_flows(huge, huge, huge, huge).and_bridges(huge),
             Need::grid(huge, huge, huge),
         ];
         for need in needs {

@@ -252,7 +252,10 @@ impl Plan {
         let receivers = self.spec.flows.iter().map(listed).sum();
         let network = need_of_changes(&self.spec.graph, self.spec.route_changes.len());
         let recovering = self.spec.flows.iter().filter(|flow| flow.receiver().is_some()).count() as u64;
-        network.and_flows(self.spec.flows.len() as u64, recovering, receivers)
+        // Flows that end and do not start together are seldom active together.
+        let apart = |pair: &&[FlowSpec]| pair[1].size.is_some() && pair[0].start != pair[1].start;
+        let brief = self.spec.flows.windows(2).filter(apart).count() as u64;
+        network.and_flows(self.spec.flows.len() as u64, brief, recovering, receivers)
     }
 
     /// Notifies the observer of the scenario's stages that a stage begins.

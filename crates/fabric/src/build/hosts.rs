@@ -3,20 +3,21 @@
 use super::Layout;
 use crate::describe::graph::PortEnd;
 use crate::describe::spec::MAX_CLASSES;
-use crate::describe::validate::adapter_of;
-use crate::describe::workload::Via;
+use crate::describe::workload::{FlowProfile, Via};
 use crate::machine::frame::NIL;
 use crate::machine::host::Host;
 use crate::machine::host::flow::Flow;
+use crate::machine::host::lifetime::{Approach, comes_and_goes};
 use crate::machine::host::multi_homing::Homing;
 use crate::machine::host::receiving::Inbound;
 use crate::machine::host::service::Service;
 use crate::machine::network::Network;
 use crate::machine::port::{MULTIHOMED, NOTICES, SPRAYED, TIMED};
 use crate::observe::probe::Probe;
-use congestion::{Adapter, Demand, ReactionPoint};
+use congestion::{Demand, ReactionPoint};
 use engine::Shard;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use transport::Puller;
 use units::Rate;
 
@@ -30,38 +31,72 @@ impl Layout<'_> {
         let all = Rate::from_bits_per_sec(rates.sum());
         let first_flow = network.flows.len() as u32;
         let mut scheduled = 0;
+        let mut profiles: Vec<(Arc<FlowProfile>, bool)> = Vec::new();
         let sources = &self.places.sources[network.shard as usize][first_flow as usize..];
+        let mut approaches: BTreeMap<Approach, u32> = BTreeMap::new();
+        let mut any_sprays = false;
         for &flow in &sources[..self.places.per_host[number as usize] as usize] {
             let spec = &self.spec.flows[flow as usize];
-            let entropy = self.spec.entropy(flow);
             let port = first + u32::from(self.spec.first_port(flow, &self.ends[node]));
             let sprays = degree > 1 && spec.via == Via::Spray;
+            any_sprays |= sprays;
             let path = self.path(network.ports[port as usize].global, spec);
-            let link = if sprays { all } else { network.ports[port as usize].wire.rate() };
-            let adapter = adapter_of(self.spec, flow, link, path.round_trip);
-            let adapter = Adapter { paths: path.choices.max(1), ..adapter };
-            let mut flow = Flow::new(flow, place, spec, entropy, &adapter);
-            (flow.hops, flow.frame_time) = (path.hops, self.spec.frame_time);
-            (flow.port, flow.sprays) = (port, sprays);
-            // The short path knows neither turns of ports nor addresses of ports.
-            flow.plain &= !sprays && (degree == 1 || self.plan.addresses.is_empty());
             let rate = |port: u32| self.path(network.ports[port as usize].global, spec).slowest.as_bits_per_sec();
-            let rate = if sprays { ports.clone().map(rate).sum() } else { path.slowest.as_bits_per_sec() };
-            flow.alone = self.alone(spec, &path, Rate::from_bits_per_sec(rate)).unwrap_or_default();
+            let slowest = match sprays && path.slowest > Rate::ZERO {
+                true => Rate::from_bits_per_sec(ports.clone().map(rate).sum()),
+                false => path.slowest,
+            };
+            let approach = Approach {
+                port,
+                hops: path.hops,
+                choices: path.choices,
+                round_trip: path.round_trip,
+                link: if sprays { all } else { network.ports[port as usize].wire.rate() },
+                base: path.base,
+                slowest,
+            };
             // Flows that wait come last.
-            let waits = self.spec.dependencies.waits(flow.number);
+            let waits = self.spec.dependencies.waits(flow);
             scheduled += u32::from(!waits);
-            if waits || !(flow.plain && flow.greedy) {
+            let numbered = self.spec.path_numbers.get(flow as usize).is_some_and(Option::is_some);
+            // Most are made when they start. All of a profile need timers, or none does.
+            let dormant = degree == 1 && comes_and_goes(spec) && !numbered;
+            let seen =
+                profiles.iter().rev().take(8).find(|(of, _)| Arc::ptr_eq(of, &spec.profile)).map(|&(_, timed)| timed);
+            let timed = match seen.filter(|_| dormant) {
+                Some(timed) => timed,
+                None => {
+                    let mut flow = Flow::on(network, flow, place, &approach, self.spec.entropy(flow));
+                    flow.sprays = sprays;
+                    // The short path knows neither turns of ports nor addresses of ports.
+                    flow.plain &= !sprays && (degree == 1 || self.plan.addresses.is_empty());
+                    let timed = !(flow.plain && flow.greedy);
+                    if dormant {
+                        profiles.push((Arc::clone(&spec.profile), timed));
+                    } else {
+                        network.flows.push(flow);
+                    }
+                    timed
+                }
+            };
+            if dormant {
+                let next = network.approaches.len() as u32;
+                let number = *approaches.entry(approach).or_insert(next);
+                if number == next {
+                    network.approaches.push(approach);
+                }
+                network.flows.push_away(number);
+            }
+            if waits || timed {
                 ports.clone().for_each(|port| network.ports[port as usize].flags |= TIMED);
             }
-            network.flows.push(flow);
         }
         let inbound = &self.inbound[number as usize];
         let mut sinks = Vec::with_capacity(inbound.len());
         let mut puller: Option<Box<Puller>> = None;
         let mut pulled = Vec::new();
         for (position, &flow) in (0..).zip(inbound) {
-            let (spec, slot) = (&self.spec.flows[flow as usize], self.places.sink[flow as usize].slot);
+            let (spec, slot) = (&self.spec.flows[flow as usize], self.places.sink[flow as usize]);
             let mut inbound = spec.sink().map(|sink| Box::new(Inbound::new(sink, flow, position)));
             let pulling = spec.reaction.pulling().filter(|pulling| pulling.demand != Demand::Nothing);
             if let (Some(inbound), Some(pulling)) = (&mut inbound, pulling) {
@@ -76,8 +111,7 @@ impl Layout<'_> {
         }
         let kind = &self.plan.adapters[self.spec.kind_of[node] as usize];
         let served = if kind.served { degree } else { 0 };
-        let sprays = network.flows[first_flow as usize..].iter().any(|flow| flow.sprays);
-        let flags = if degree > 1 { MULTIHOMED } else { 0 } | if sprays { SPRAYED | NOTICES } else { 0 };
+        let flags = if degree > 1 { MULTIHOMED } else { 0 } | if any_sprays { SPRAYED | NOTICES } else { 0 };
         ports.clone().for_each(|port| network.ports[port as usize].flags |= flags);
         network.hosts.push(Host {
             number,

@@ -2,7 +2,7 @@
 
 mod hosts;
 pub mod partition;
-mod path;
+pub(crate) mod path;
 pub(crate) mod places;
 pub(crate) mod plan;
 pub(crate) mod planning;
@@ -24,6 +24,8 @@ use crate::describe::workload::Destination;
 use crate::machine::frame::extension::Extensions;
 use crate::machine::frame::telemetry::Telemetry;
 use crate::machine::frame::{List, NIL, Pool};
+use crate::machine::host::lifetime::Records;
+use crate::machine::host::live::Live;
 use crate::machine::host::waiting::WaitingFlows;
 use crate::machine::network::{Action, Device, Network, Node, Numbers, Switch};
 use crate::machine::port::arbiter::Arbiter;
@@ -314,11 +316,13 @@ impl Layout<'_> {
             fingerprints: vec![engine::Fingerprint::default(); members.len()],
             switches: Vec::new(),
             hosts: Vec::new(),
-            flows: Vec::new(),
+            flows: Live::default(),
+            approaches: Vec::new(),
             waiting: None,
             shard: shard as u32,
             places: Arc::clone(self.places),
             received: self.places.received(self.spec, shard as u32),
+            records: Records::new(self.places.sinks(shard as u32).len()),
             gone: std::collections::BTreeMap::new(),
             totals: Totals::default(),
             samples: 0,
@@ -583,8 +587,8 @@ impl Layout<'_> {
             if let Device::Host(host) = node.device
                 && network.hosts[host as usize].scheduled > 0
             {
-                let first = &network.flows[network.hosts[host as usize].first_flow as usize];
-                alarms.arm(numbers.workload + place, self.spec.flows[first.number as usize].start);
+                let first = network.number_of(network.hosts[host as usize].first_flow);
+                alarms.arm(numbers.workload + place, self.spec.flows[first as usize].start);
             }
         }
         for port in 0..network.ports.len() {

@@ -1,9 +1,9 @@
 //! What a source knows of its path when the network is built: links, round trip, choices.
 
 use super::Layout;
+use crate::build::plan::NetworkPlan;
 use crate::describe::graph::{LinkSpec, NodeId, Role};
 use crate::describe::multi_homing::address;
-use crate::describe::spec::NetworkSpec;
 use crate::describe::workload::{Destination, FlowSpec};
 use congestion::ReactionPoint;
 use units::{Bytes, Rate, Span, Wire};
@@ -16,7 +16,7 @@ pub(super) struct Path {
     /// Of a frame and its acknowledgement while nothing else is sent.
     pub(super) round_trip: Span,
     /// What a flow takes alone, without its bytes at the slowest link.
-    base: Span,
+    pub(super) base: Span,
     /// Rate of the slowest link.
     pub(super) slowest: Rate,
     /// Product of the choices on the way.
@@ -38,7 +38,7 @@ impl Layout<'_> {
         let ports = self.degrees[first.node as usize];
         let address = address(&self.spec.routes, (first.number, ports), *to);
         let (mut round_trip, mut choices) = (Span::ZERO, 1_u32);
-        let mut alone = Alone::new(flow, self.spec, self.plan.smallest_frame);
+        let mut alone = Alone::new(flow, self.plan);
         for hops in 1..u8::MAX {
             let plan = &self.plan.ports[port as usize];
             let node = self.plan.ports[plan.peer as usize].node;
@@ -64,13 +64,13 @@ impl Layout<'_> {
         }
         Path::default()
     }
+}
 
-    /// How long a finite flow takes alone on a path, or at the sum of the rates of several; see
-    /// [`FlowSummary::alone`](crate::FlowSummary::alone).
-    pub(super) fn alone(&self, flow: &FlowSpec, path: &Path, rate: Rate) -> Option<Span> {
-        let size = flow.size.filter(|_| path.slowest > Rate::ZERO)?;
-        Some(path.base + Alone::new(flow, self.spec, self.plan.smallest_frame).at_rate(size, rate))
-    }
+/// How long a finite flow takes alone on a path with that base and that rate of the slowest link, or at the sum of the rates
+/// of several; see [`FlowSummary::alone`](crate::FlowSummary::alone).
+pub(crate) fn alone(plan: &NetworkPlan, flow: &FlowSpec, base: Span, rate: Rate) -> Option<Span> {
+    let size = flow.size.filter(|_| rate > Rate::ZERO)?;
+    Some(base + Alone::new(flow, plan).at_rate(size, rate))
 }
 
 /// How long a flow takes alone, hop by hop; see [`FlowSummary::alone`](crate::FlowSummary::alone).
@@ -85,9 +85,10 @@ struct Alone<'a> {
 }
 
 impl<'a> Alone<'a> {
-    fn new(flow: &'a FlowSpec, spec: &NetworkSpec, smallest: u16) -> Alone<'a> {
+    fn new(flow: &'a FlowSpec, plan: &NetworkPlan) -> Alone<'a> {
         let slowest = (Rate::from_bits_per_sec(u64::MAX), Span::ZERO);
-        Alone { flow, overhead: spec.overhead, smallest: Bytes::new(smallest.into()), base: Span::ZERO, slowest }
+        let smallest = Bytes::new(plan.smallest_frame.into());
+        Alone { flow, overhead: plan.overhead, smallest, base: Span::ZERO, slowest }
     }
 
     /// What surrounds the payload of a frame.

@@ -8,26 +8,22 @@ use crate::build::plan::NetworkPlan;
 use crate::build::sparse::Sparse;
 use crate::describe::spec::NetworkSpec;
 use crate::describe::workload::{Destination, FlowSpec, TelemetrySpec};
+use crate::machine::host::live::Live;
 use crate::machine::network::Received;
 use congestion::ReactionPoint;
 use std::ops::Range;
 use units::{Bytes, Span};
 
-/// A shard, and a position in one of its lists.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Place {
-    pub(crate) shard: u32,
-    pub(crate) slot: u32,
-}
-
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct Places {
     /// By flow: its position in [`crate::machine::network::Network::flows`]. Of a rank: flows that start or end there.
-    pub(crate) source: Sparse<Place>,
-    /// By flow: its position in [`crate::machine::network::Network::received`]. Of a flow without a destination of its
-    /// own the shard means nothing: it has that position in all.
-    pub(crate) sink: Sparse<Place>,
+    pub(crate) source: Sparse<u32>,
+    /// By flow: its position in [`crate::machine::network::Network::received`]. A flow without a destination of its own
+    /// has that position in all shards.
+    pub(crate) sink: Sparse<u32>,
+    /// By host: its shard.
+    home: Vec<u32>,
     /// What switches may have to know of a flow that neither starts nor ends on their rank, by flow; nothing if they need
     /// not, or if all flows are on one rank.
     passing: Vec<Origin>,
@@ -104,14 +100,14 @@ impl Places {
                 let shard = home[host.0 as usize];
                 let list = &mut sinks[shard as usize];
                 list.push(number);
-                Place { shard, slot: list.len() as u32 - 1 }
+                list.len() as u32 - 1
             }
             Destination::Uniform(_) => {
                 uniform += 1;
-                Place { shard: 0, slot: uniform - 1 }
+                uniform - 1
             }
         });
-        let sink = sink.collect::<Vec<Place>>().into();
+        let sink = sink.collect::<Vec<u32>>().into();
 
         let mut per_host = vec![0; home.len()];
         spec.flows.iter().for_each(|flow| per_host[flow.source.0 as usize] += 1);
@@ -119,19 +115,19 @@ impl Places {
         (0..).zip(order).for_each(|(place, &host)| rank[host as usize] = place);
         let waits = |flow: u32| spec.dependencies.waits(flow);
         let mut flows: Vec<u32> = (0..spec.flows.len() as u32).collect();
-        flows.sort_by_key(|&flow| {
+        flows.sort_unstable_by_key(|&flow| {
             let spec = &spec.flows[flow as usize];
             (rank[spec.source.0 as usize], waits(flow), spec.start, flow)
         });
         let mut sources: Vec<Vec<u32>> = vec![Vec::new(); shards];
-        let mut source = vec![Place::default(); flows.len()];
+        let mut source = vec![0; flows.len()];
         for flow in flows {
             let shard = home[spec.flows[flow as usize].source.0 as usize];
             let list = &mut sources[shard as usize];
-            source[flow as usize] = Place { shard, slot: list.len() as u32 };
+            source[flow as usize] = list.len() as u32;
             list.push(flow);
         }
-        Places { source: source.into(), sink, passing: Vec::new(), sinks, sources, per_host }
+        Places { source: source.into(), sink, home: home.to_vec(), passing: Vec::new(), sinks, sources, per_host }
     }
 
     /// What of the places concerns the rank with those shards.
@@ -140,24 +136,33 @@ impl Places {
         let lists = |lists: &[Vec<u32>]| {
             (0..).zip(lists).map(|(shard, list)| if own.contains(&shard) { list.clone() } else { Vec::new() }).collect()
         };
-        let origin = |(spec, source): (&FlowSpec, &Place)| Origin::new(spec, source.shard);
         Places {
             source: self.source.part(keep),
             sink: self.sink.part(keep),
             passing: match switches_know_flows(spec) {
-                true => spec.flows.iter().zip(self.source.iter()).map(origin).collect(),
+                true => spec.flows.iter().map(|flow| Origin::new(flow, self.home(flow))).collect(),
                 false => Vec::new(),
             },
+            home: self.home.clone(),
             sinks: lists(&self.sinks),
-            sources: Vec::new(),
+            sources: lists(&self.sources),
             per_host: Vec::new(),
         }
     }
 
     /// Whether a flow starts or may end in one of those shards.
     pub(crate) fn is_on(&self, spec: &NetworkSpec, flow: usize, own: &Range<u32>) -> bool {
-        let anywhere = matches!(spec.flows[flow].destination, Destination::Uniform(_));
-        anywhere || own.contains(&self.source[flow].shard) || own.contains(&self.sink[flow].shard)
+        let flow = &spec.flows[flow];
+        let ends = match &flow.destination {
+            Destination::Host(host) => own.contains(&self.home[host.0 as usize]),
+            Destination::Uniform(_) => true,
+        };
+        ends || own.contains(&self.home(flow))
+    }
+
+    /// The shard in which a flow starts.
+    pub(crate) fn home(&self, flow: &FlowSpec) -> u32 {
+        self.home[flow.source.0 as usize]
     }
 
     /// The telemetry of a flow that passes a switch, as in [`Places::origin`].
@@ -170,9 +175,9 @@ impl Places {
 
     /// What a switch may have to know of a flow that passes it; nothing of a flow on other ranks if switches need not.
     pub(crate) fn origin(&self, plan: &NetworkPlan, flow: u32) -> Option<Origin> {
-        match (plan.flows.get(flow as usize), self.source.get(flow as usize)) {
-            (Some(spec), Some(source)) => Some(Origin::new(spec, source.shard)),
-            _ => self.passing.get(flow as usize).copied(),
+        match plan.flows.get(flow as usize) {
+            Some(spec) => Some(Origin::new(spec, self.home(spec))),
+            None => self.passing.get(flow as usize).copied(),
         }
     }
 
@@ -181,18 +186,17 @@ impl Places {
         &self.sinks[shard as usize]
     }
 
-    /// What the destinations in a shard have seen of the flows that end there: nothing yet.
-    pub(crate) fn received(&self, spec: &NetworkSpec, shard: u32) -> Vec<Received> {
-        let entry = |&flow: &u32| {
-            let flow = &spec.flows[flow as usize];
-            // Of a flow that ends in many places none can know that it is complete.
-            let own = matches!(flow.destination, Destination::Host(_));
-            Received {
-                acknowledged: flow.acknowledge.is_some() && flow.sink().is_none(),
-                size: flow.size.filter(|_| own).map_or(u64::MAX, |size| size.get()),
-                ..Received::default()
+    /// What the destinations in a shard have seen of the flows that end there: nothing yet. Most have no state until
+    /// something arrives.
+    pub(crate) fn received(&self, spec: &NetworkSpec, shard: u32) -> Live<Received> {
+        let mut received = Live::default();
+        for flow in self.sinks(shard).iter().map(|&flow| &spec.flows[flow as usize]) {
+            if flow.lasts_at_destination() {
+                received.push(Received::of(flow));
+            } else {
+                received.push_away(0);
             }
-        };
-        self.sinks(shard).iter().map(entry).collect()
+        }
+        received
     }
 }

@@ -7,7 +7,7 @@ use crate::describe::spec::{Arbitration, BypassReading, PfcWatchdogSpec, VlArbit
 use crate::describe::workload::{FlowList, FlowSpec};
 use crate::machine::port::Lane;
 use std::collections::BTreeMap;
-use units::{Bytes, Rate, Span};
+use units::{Bytes, FrameTime, Rate, Span};
 
 /// Where the frames of a switch wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -361,9 +361,18 @@ pub(crate) struct NetworkPlan {
     /// Of a rank: those that start or end there.
     pub(crate) flows: Sparse<FlowSpec, FlowList>,
     pub(crate) seed: u64,
+    /// See [`NetworkSpec::frame_time`](crate::NetworkSpec::frame_time).
+    pub(crate) frame_time: FrameTime,
+    /// Trees among which sources may choose.
+    pub(crate) trees: usize,
 }
 
 impl NetworkPlan {
+    /// The number by which the path of a flow without a number of its own is chosen.
+    pub(crate) fn entropy(&self, flow: u32) -> u32 {
+        self.flows[flow as usize].entropy(flow, self.seed, self.trees)
+    }
+
     /// What of the plan concerns one rank: of the ports those that `ports` names and their far ends, of the flows those
     /// that `flows` names, and the tables of the switches with these rows.
     pub(crate) fn part(
@@ -390,6 +399,8 @@ impl NetworkPlan {
             ports: self.ports.part(near),
             flows: self.flows.part(flows),
             seed: self.seed,
+            frame_time: self.frame_time,
+            trees: self.trees,
             telemetry: self.telemetry,
         }
     }

@@ -101,6 +101,8 @@ pub(crate) fn plan(spec: &NetworkSpec) -> Result<NetworkPlan, String> {
         ports: ports.into(),
         flows: spec.flows.clone().into(),
         seed: spec.seed,
+        frame_time: spec.frame_time,
+        trees: usize::from(spec.routes.trees()),
     })
 }
 

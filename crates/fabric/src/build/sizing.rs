@@ -27,6 +27,9 @@ const MOST_SHARDS: usize = 1024;
 /// A path through a network is seldom longer, in cables.
 const HOPS_PER_FRAME: f64 = 6.0;
 
+/// Flows with an end that are seldom more at a time, of each host.
+const ACTIVE_FLOWS: usize = 16;
+
 /// How a network is best cut and run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizing {
@@ -85,7 +88,11 @@ fn spec_bytes(spec: &NetworkSpec) -> u64 {
     };
     let cables: u64 =
         spec.graph.cables.iter().map(|cable| 2 * (port as u64 + frames(&cable.link) * size_of::<Frame>() as u64)).sum();
-    cables + spec.flows.len() as u64 * (size_of::<Flow>() as u64 + 64)
+    // Flows with an end come and go.
+    let lasting = spec.flows.iter().filter(|flow| flow.size.is_none()).count();
+    let hosts = spec.graph.nodes.iter().filter(|node| node.role == Role::Host).count();
+    let active = lasting + (spec.flows.len() - lasting).min(ACTIVE_FLOWS * hosts);
+    cables + active as u64 * (size_of::<Flow>() as u64 + 64)
 }
 
 /// Hops between two meetings of all shards, with all sources as busy as they can be.

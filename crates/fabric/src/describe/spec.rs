@@ -5,8 +5,8 @@
 
 use crate::describe::graph::{Graph, NodeId, Role};
 pub use crate::describe::pfc_watchdog::{PfcWatchdogSpec, WatchdogAction};
-use crate::describe::routing::{Routes, flow_entropy, tree_entropy};
-use crate::describe::workload::{Dependencies, Destination, FlowList};
+use crate::describe::routing::Routes;
+use crate::describe::workload::{Dependencies, FlowList};
 use congestion::{CongestionPoint, Point};
 use units::{Bytes, FrameTime, Rate, Span, Time};
 
@@ -660,17 +660,7 @@ impl NetworkSpec {
         if let Some(&Some(number)) = self.path_numbers.get(flow as usize) {
             return number;
         }
-        let spec = &self.flows[flow as usize];
-        let destination = match spec.destination {
-            Destination::Host(host) => host.0,
-            Destination::Uniform(_) => u32::MAX,
-        };
-        let hash = flow_entropy(spec.source.0, destination, flow, self.seed);
-        let trees = usize::from(self.routes.trees());
-        match spec.tree.map(usize::from) {
-            Some(tree) if tree < trees => tree_entropy(hash, tree, trees),
-            _ => hash,
-        }
+        self.flows[flow as usize].entropy(flow, self.seed, usize::from(self.routes.trees()))
     }
 
     /// Returns a network with one kind of switch and one kind of adapter, shortest paths by flow hash, one class,

@@ -5,11 +5,14 @@
 
 use crate::build::places::Places;
 use crate::build::plan::{NetworkPlan, WaitingRoom};
+use crate::describe::workload::{Destination, FlowSpec};
 use crate::machine::frame::extension::{Extension, Extensions};
 use crate::machine::frame::telemetry::{Hop, Telemetry};
 use crate::machine::frame::{Frame, List, Pool};
 use crate::machine::host::Host;
 use crate::machine::host::flow::Flow;
+use crate::machine::host::lifetime::{Approach, Records};
+use crate::machine::host::live::Live;
 use crate::machine::host::receiving::Inbound;
 use crate::machine::host::waiting::WaitingFlows;
 use crate::machine::port::{Gate, Lane, Port, Signal};
@@ -245,15 +248,20 @@ pub struct Network<P> {
     pub(crate) fingerprints: Vec<Fingerprint>,
     pub(crate) switches: Vec<Switch>,
     pub(crate) hosts: Vec<Host>,
-    pub(crate) flows: Vec<Flow>,
+    /// Flows that start here, while they are active.
+    pub(crate) flows: Live<Flow>,
+    /// What those know that have not started.
+    pub(crate) approaches: Vec<Approach>,
     /// Those of them that wait for others, if any do.
     pub(crate) waiting: Option<Box<WaitingFlows>>,
     /// Number of the shard.
     pub(crate) shard: u32,
     /// Where in `flows` and `received` a flow is.
     pub(crate) places: Arc<Places>,
-    /// For each flow that ends here what was received.
-    pub(crate) received: Vec<Received>,
+    /// What was received of flows that end here, while they are active.
+    pub(crate) received: Live<Received>,
+    /// What is left of flows that are over.
+    pub(crate) records: Records,
     /// By flow: frames that were lost here for good.
     pub(crate) gone: BTreeMap<u32, Gone>,
     pub(crate) totals: Totals,
@@ -263,7 +271,7 @@ pub struct Network<P> {
     pub(crate) probe: P,
 }
 
-units::state!(struct Network<P: State> { fixed: plan, numbers, classes, shard, places; plain: pool, extensions, telemetry, gone, totals, samples, loss; lists: gates, signals, fingerprints; parts: ports, lanes, noise, responses, schedules, arbiters, pfc_watchdogs, nodes, switches, hosts, flows, waiting, received, probe; });
+units::state!(struct Network<P: State> { fixed: plan, numbers, classes, approaches, shard, places; plain: pool, extensions, telemetry, gone, totals, samples, loss; lists: gates, signals, fingerprints; parts: ports, lanes, noise, responses, schedules, arbiters, pfc_watchdogs, nodes, switches, hosts, flows, waiting, received, records, probe; });
 
 /// What a destination has seen of a flow, and what it must know of it: all that a frame's end touches.
 #[derive(Clone, Debug, Default)]
@@ -286,6 +294,19 @@ pub(crate) struct Received {
 }
 
 units::state!(struct Received { fixed: size, acknowledged; plain: bytes, frames, marked, unacknowledged, completed, last; parts: inbound; });
+
+impl Received {
+    /// Nothing has arrived of a flow yet.
+    pub(crate) fn of(flow: &FlowSpec) -> Received {
+        // Of a flow that ends in many places none can know that it is complete.
+        let own = matches!(flow.destination, Destination::Host(_));
+        Received {
+            acknowledged: flow.acknowledge.is_some() && flow.sink().is_none(),
+            size: flow.size.filter(|_| own).map_or(u64::MAX, |size| size.get()),
+            ..Received::default()
+        }
+    }
+}
 
 /// Frames of a flow that were dropped or lost and are not retransmitted.
 #[derive(Clone, Copy, Debug, Default)]

@@ -8,12 +8,14 @@ use crate::build::plan::Hold;
 use crate::build::{BuildOptions, partition::Partition};
 use crate::describe::error::BuildErrors;
 use crate::describe::spec::{NetworkSpec, WatchdogAction};
+use crate::machine::frame::NIL;
 use crate::machine::network::Network;
 use crate::machine::port::pfc_watchdog::STORMED;
 use crate::machine::simulation::Simulation;
 use crate::observe::probe::Probe;
 use congestion::{Point, Reaction};
 use engine::{Encode, Shard};
+use std::sync::Arc;
 use transport::{Receiving, Sending};
 use units::{State, Time};
 
@@ -61,6 +63,10 @@ impl<P: Probe + State> Simulation<P> {
     pub fn save(&self) -> Vec<u8> {
         let mut out = Vec::new();
         (self.now, self.inspected).encode(&mut out);
+        for Shard { model, .. } in &self.built.shards {
+            model.flows.positions().collect::<Vec<u32>>().encode(&mut out);
+            model.received.positions().collect::<Vec<u32>>().encode(&mut out);
+        }
         self.built.shards.save(&mut out);
         out
     }
@@ -71,6 +77,11 @@ impl<P: Probe + State> Simulation<P> {
     pub fn load(&mut self, mut state: &[u8]) -> Option<()> {
         let input = &mut state;
         (self.now, self.inspected) = Encode::decode(input)?;
+        for Shard { model, .. } in &mut self.built.shards {
+            let (flows, received): (Vec<u32>, Vec<u32>) = Encode::decode(input)?;
+            model.make_flows(&flows)?;
+            model.make_all_received(&received)?;
+        }
         self.built.shards.load(input)?;
         self.built.shards.iter_mut().for_each(|shard| shard.model.restore_levels());
         input.is_empty().then_some(())
@@ -125,6 +136,46 @@ impl<P: Probe + State> Simulation<P> {
     }
 }
 
+/// Whether these are positions of a list of that length, in order.
+fn are_positions(positions: &[u32], len: usize) -> bool {
+    positions.is_sorted_by(|a, b| a < b) && positions.last().is_none_or(|&last| (last as usize) < len)
+}
+
+impl<P: Probe> Network<P> {
+    /// Gives the flows in these positions a state at their sources, and no others; `None` if that cannot be.
+    fn make_flows(&mut self, positions: &[u32]) -> Option<()> {
+        if !are_positions(positions, self.flows.len()) {
+            return None;
+        }
+        let others = self.flows.positions().filter(|position| positions.binary_search(position).is_err());
+        for position in others.collect::<Vec<u32>>() {
+            let approach = Some(self.flows[position as usize].approach).filter(|&approach| approach != NIL)?;
+            self.flows.retire(position, approach);
+        }
+        positions.iter().for_each(|&position| self.make_flow(self.host_of_flow(position), position));
+        Some(())
+    }
+
+    /// Gives the flows in these positions a state at their destinations, and no others; `None` if that cannot be.
+    fn make_all_received(&mut self, positions: &[u32]) -> Option<()> {
+        if !are_positions(positions, self.received.len()) {
+            return None;
+        }
+        let places = Arc::clone(&self.places);
+        for (position, &flow) in (0..).zip(places.sinks(self.shard)) {
+            let wanted = positions.binary_search(&position).is_ok();
+            if wanted && self.received.place(position).is_none() {
+                self.make_received(flow, position);
+            } else if !wanted && self.plan.flows[flow as usize].lasts_at_destination() {
+                return None;
+            } else if !wanted {
+                self.received.retire(position, 0);
+            }
+        }
+        Some(())
+    }
+}
+
 impl<P> Network<P> {
     /// Sets the levels at which lanes leave the short path: they follow from the thresholds, and from whether the far end
     /// was told to stop.
@@ -141,6 +192,84 @@ impl<P> Network<P> {
                     (lane.alert, lane.calm) = (rule.capacity, rule.xon + 1);
                 }
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::describe::graph::{HostId, LinkSpec};
+    use crate::describe::spec::{AdapterSpec, ClassBuffer, ClassSpec, SwitchSpec};
+    use crate::describe::topology::{Links, fat_tree};
+    use crate::describe::workload::{Destination, FlowSpec};
+    use crate::machine::simulation::RunLimits;
+    use units::{Bytes, Rate, Span};
+
+    /// Flows by their source: one that is soon over, one without end, one that starts after a millisecond, and one whose
+    /// frames go to two hosts.
+    fn network() -> NetworkSpec {
+        let link = LinkSpec::new(Rate::from_gigabits(10), Span::from_micros(1));
+        let buffer = ClassBuffer::lossless(Bytes::new(60_000), Bytes::new(20_000), Bytes::new(9_000));
+        let graph = fat_tree(4, Links::same(link)).expect("a fat-tree");
+        let class = ClassSpec::lossless("data");
+        let mut spec = NetworkSpec::uniform(graph, SwitchSpec::pfc([buffer]), AdapterSpec::default(), class);
+        let flow = |from: u32| FlowSpec::greedy(HostId(from), HostId(from + 8));
+        let later = Time::ZERO + Span::from_millis(1);
+        let uniform = Destination::Uniform([HostId(1), HostId(2)].into());
+        spec.flows = vec![
+            FlowSpec { size: Some(Bytes::new(5_000)), ..flow(0) },
+            flow(1),
+            FlowSpec { start: later, size: Some(Bytes::new(5_000)), ..flow(2) },
+            FlowSpec { destination: uniform, ..flow(3) },
+        ]
+        .into();
+        spec
+    }
+
+    fn run(until: Span) -> Simulation {
+        let options = BuildOptions { partition: Partition::One, shards: 1, shuffle: None };
+        let mut simulation = Simulation::build(&network(), &options).expect("a network");
+        simulation.run(&RunLimits { threads: 1, ..RunLimits::until(Time::ZERO + until) });
+        simulation
+    }
+
+    fn positions(simulation: &Simulation) -> [Vec<u32>; 2] {
+        let model = &simulation.built.shards[0].model;
+        [model.flows.positions().collect(), model.received.positions().collect()]
+    }
+
+    #[test]
+    fn flows_that_were_active_are_made_again_and_others_are_given_up() {
+        let (begun, late) = (run(Span::from_micros(3)), run(Span::from_micros(900)));
+        // Of those that are received, the one without a host of its own comes first.
+        assert_eq!(positions(&run(Span::ZERO))[1], [0]);
+        assert_eq!(positions(&begun)[0], [0, 1, 3]);
+        assert_eq!(positions(&late), [vec![1, 3], vec![0, 2]]);
+        for from in [&begun, &late] {
+            for mut into in [run(Span::ZERO), run(Span::from_micros(3)), run(Span::from_micros(1100))] {
+                assert_eq!(into.load(&from.save()), Some(()));
+                assert_eq!((positions(&into), into.flows(), into.save()), (positions(from), from.flows(), from.save()));
+                let limits = RunLimits { threads: 1, ..RunLimits::until(Time::ZERO + Span::from_micros(1200)) };
+                into.run(&limits);
+                let whole = run(Span::from_micros(1200));
+                assert_eq!((into.fingerprint(), into.flows()), (whole.fingerprint(), whole.flows()));
+            }
+        }
+    }
+
+    #[test]
+    fn positions_that_cannot_be_are_refused() {
+        let simulation = run(Span::from_micros(900));
+        let fresh = || simulation.built.shards[0].model.clone();
+        // Flow 3 and its destinations, in position 0, have their states to the end.
+        assert_eq!((fresh().make_flows(&[3]), fresh().make_flows(&[0, 1, 2, 3])), (Some(()), Some(())));
+        assert_eq!((fresh().make_all_received(&[0]), fresh().make_all_received(&[0, 1, 2, 3])), (Some(()), Some(())));
+        for refused in [&[3, 4][..], &[3, u32::MAX], &[3, 3], &[3, 2], &[0, 1, 2], &[]] {
+            assert_eq!(fresh().make_flows(refused), None, "{refused:?}");
+        }
+        for refused in [&[0, 4][..], &[0, u32::MAX], &[0, 0], &[2, 0], &[1, 2, 3], &[]] {
+            assert_eq!(fresh().make_all_received(refused), None, "{refused:?}");
         }
     }
 }

@@ -57,7 +57,7 @@ impl Census {
         for list in ports.chain(lanes).chain(pipelines).chain(queues).chain(consumed).chain(backlogs).chain(notices) {
             list.iter(pool).for_each(|(_, frame)| self.see(network, frame));
         }
-        for flow in &network.flows {
+        for flow in network.flows.iter() {
             let (frames, bytes) = flow.deferred(network.plan.smallest_frame);
             (self.frames, self.bytes) = (self.frames + frames, self.bytes + bytes);
             (self.deferred, self.places) = (self.deferred + frames, self.places + frames);

@@ -46,13 +46,15 @@ impl<P: Probe> Network<P> {
             let waited = host.first_flow + host.scheduled..host.first_flow + host.flows;
             let has_started = |slot: &u32| {
                 let waiting = self.waiting.as_ref();
-                waiting.is_some_and(|waiting| waiting.started(*slot).is_some() && !self.flows[*slot as usize].is_done())
+                waiting.is_some_and(|waiting| {
+                    waiting.started(*slot).is_some() && self.flows.get(*slot).is_some_and(|flow| !flow.is_done())
+                })
             };
             for slot in scheduled.chain(waited.filter(has_started)) {
-                let flow = &self.flows[slot as usize];
-                let allowance = flow.reaction.allowance();
+                // Flows that were given up had no limits.
+                let allowance = self.flows.get(slot).map(|flow| flow.reaction.allowance()).unwrap_or_default();
                 let (rate, window) = (allowance.rate.map(Rate::as_bits_per_sec), allowance.window.map(Bytes::get));
-                self.probe.on_rate(now, flow.number, rate, window);
+                self.probe.on_rate(now, self.places.sources[self.shard as usize][slot as usize], rate, window);
             }
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! Everything here is called by all ranks of a run at the same place. A run in one process is the same with one rank.
 
-use crate::machine::host::flow::Flow;
+use crate::machine::host::lifetime::SourceRecord;
 use crate::machine::network::{Gone, Network, Received};
 use crate::machine::simulation::FlowSummary;
 use crate::observe::outcome::{Loss, Totals};
@@ -111,16 +111,26 @@ struct FlowParts {
 
 impl FlowPart {
     /// At the source.
-    fn of_source(flow: &Flow, size: Option<u64>, started: Option<Time>) -> FlowPart {
-        let alone = Some(flow.alone).filter(|alone| *alone > units::Span::ZERO);
-        let (made_frames, notices) = (flow.made, flow.notices);
-        let mut summary = FlowSummary { started, made_frames, notices, alone, ..FlowSummary::default() };
-        if let Some(reliable) = &flow.reliable {
-            (summary.retransmitted_frames, summary.retransmitted_bytes) = (reliable.frames, reliable.bytes);
-            (summary.timeouts, summary.acknowledged) = (reliable.timeouts, reliable.known);
-            summary.until_known = true;
-        }
-        FlowPart { size, summary, ..FlowPart::default() }
+    fn of_source<P: Probe>(model: &Network<P>, number: u32, slot: u32, started: Option<Time>) -> FlowPart {
+        let spec = &model.plan.flows[number as usize];
+        let (alone, record) = match model.flows.get(slot) {
+            Some(flow) => (Some(flow.alone), SourceRecord::of(flow)),
+            None if started.is_some() => (model.alone_of(slot), model.source_record(slot)),
+            None => (model.alone_of(slot), SourceRecord::default()),
+        };
+        let summary = FlowSummary {
+            started,
+            made_frames: record.made,
+            notices: record.notices,
+            retransmitted_frames: record.retransmitted_frames,
+            retransmitted_bytes: record.retransmitted_bytes,
+            timeouts: record.timeouts,
+            acknowledged: record.known,
+            until_known: spec.is_reliable(),
+            alone: alone.filter(|alone| *alone > units::Span::ZERO),
+            ..FlowSummary::default()
+        };
+        FlowPart { size: spec.size.map(units::Bytes::get), summary, ..FlowPart::default() }
     }
 
     /// At a destination.
@@ -251,18 +261,16 @@ pub(crate) fn flow_summaries<P: Probe>(
 /// Shows what the shards know of each flow, in pieces.
 fn each_part<P: Probe>(models: &[&Network<P>], mut show: impl FnMut(u32, FlowPart)) {
     for model in models {
-        for (slot, flow) in (0..).zip(&model.flows) {
-            let spec = &model.plan.flows[flow.number as usize];
-            let host = &model.hosts[flow.host as usize];
-            let position = slot - host.first_flow;
-            let started = match &model.waiting {
-                Some(waiting) if position >= host.scheduled => waiting.started(slot),
-                _ => (position < host.started).then_some(spec.start),
-            };
-            show(flow.number, FlowPart::of_source(flow, spec.size.map(units::Bytes::get), started));
+        for (host, state) in (0..).zip(&model.hosts) {
+            for slot in state.first_flow..state.first_flow + state.flows {
+                let number = model.number_of(slot);
+                show(number, FlowPart::of_source(model, number, slot, model.started(host, slot)));
+            }
         }
-        for (&flow, received) in model.places.sinks(model.shard).iter().zip(&model.received) {
-            if received.frames > 0 || received.inbound.is_some() {
+        for (slot, &flow) in (0..).zip(model.places.sinks(model.shard)) {
+            let over = model.sink_record(flow, slot);
+            let received = model.received.get(slot).or(over.as_ref());
+            if let Some(received) = received.filter(|it| it.frames > 0 || it.inbound.is_some()) {
                 show(flow, FlowPart::of_sink(received));
             }
         }

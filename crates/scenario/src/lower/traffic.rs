@@ -200,7 +200,9 @@ impl Work<'_> {
         let (network, flows) = (need_of(self.subject.graph), self.made.saturating_add(count));
         let recovering = if self.recovers.get() { count } else { 0 };
         let need = if self.runs {
-            network.and_flows(flows, recovering, receivers)
+            // Flows that arrive over the run are over before its end.
+            let arrive = self.entry.text("kind").is_some_and(|kind| kind == "poisson-flows");
+            network.and_flows(flows, if arrive { count } else { 0 }, recovering, receivers)
         } else {
             network.and_planned_flows(flows, receivers)
         };

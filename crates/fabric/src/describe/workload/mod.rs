@@ -1,7 +1,8 @@
 //! Traffic as plain data: flows, and pure functions that make sets of them.
 //!
 //! Every flow is known when the network is built, whatever drew its start, size and destination; a flow that waits for
-//! others ([`Dependencies`]) starts when they are complete. The same seed gives the same flows on any partitioning.
+//! others ([`Dependencies`]) starts when they are complete. Its state is made when it starts and given up when it is over. The
+//! same seed gives the same flows on any partitioning.
 
 pub mod collective;
 mod dependencies;
@@ -15,6 +16,7 @@ pub use list::FlowList;
 pub use sizes::{MEASURED_SIZES, MeasuredSizes};
 
 use crate::describe::graph::HostId;
+use crate::describe::routing::{flow_entropy, tree_entropy};
 use congestion::{NoControl, Reaction, ReactionPoint};
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
@@ -302,11 +304,11 @@ impl FlowSpec {
 
     /// What its destination does beyond counting frames and acknowledging some of them at once, if it does.
     pub(crate) fn sink(&self) -> Option<Sink> {
-        let delay = self.acknowledge.and_then(|how| how.delay);
-        let receiver = self.receiver();
-        if receiver.is_none() && self.notify.is_none() && delay.is_none() {
+        if !self.has_sink() {
             return None;
         }
+        let delay = self.acknowledge.and_then(|how| how.delay);
+        let receiver = self.receiver();
         let mut sink = Sink::new(receiver.unwrap_or_else(|| Receiving::Untracked(Untracked::default())));
         if let Some(how) = self.acknowledge {
             let every = Acknowledger::every(how.every);
@@ -316,6 +318,51 @@ impl FlowSpec {
             sink = sink.with_notifier(Notifier::every(how.interval));
         }
         Some(sink)
+    }
+
+    /// Whether its destination does more than that.
+    pub(crate) fn has_sink(&self) -> bool {
+        self.receiver().is_some() || self.notify.is_some() || self.acknowledge.is_some_and(|how| how.delay.is_some())
+    }
+
+    /// Whether its destination has a state from the beginning to the end of a run.
+    pub(crate) fn lasts_at_destination(&self) -> bool {
+        matches!(self.destination, Destination::Uniform(_)) || self.has_sink()
+    }
+
+    /// The number by which its path is chosen, if it is the flow of that number: a hash, or a value that selects the tree
+    /// that it names.
+    pub(crate) fn entropy(&self, number: u32, seed: u64, trees: usize) -> u32 {
+        let destination = match self.destination {
+            Destination::Host(host) => host.0,
+            Destination::Uniform(_) => u32::MAX,
+        };
+        let hash = flow_entropy(self.source.0, destination, number, seed);
+        match self.tree.map(usize::from) {
+            Some(tree) if tree < trees => tree_entropy(hash, tree, trees),
+            _ => hash,
+        }
+    }
+
+    /// The hosts among which each frame chooses; none if all go to one.
+    pub(crate) fn hosts(&self) -> &[HostId] {
+        match &self.destination {
+            Destination::Host(_) => &[],
+            Destination::Uniform(hosts) => hosts,
+        }
+    }
+
+    /// Frames of a finite flow.
+    pub(crate) fn frames(&self) -> Option<u64> {
+        Some(self.size?.get().div_ceil(self.frame.get().max(1)))
+    }
+
+    /// Bytes of these frames, of which none is shorter than `smallest`.
+    pub(crate) fn padded_size(&self, smallest: u16) -> Option<u64> {
+        let (size, frame) = (self.size?.get(), self.frame.get().max(1));
+        let before = self.frames()?.saturating_sub(1) * frame.max(u64::from(smallest));
+        let last = size - self.frames()?.saturating_sub(1) * frame;
+        Some(before + last.max(u64::from(smallest)))
     }
 
     /// A greedy flow without end, from time zero, in class 0, with 1500-byte frames.

@@ -5,7 +5,6 @@
 //! it. When a frame crosses to another shard, its stamps cross with it.
 
 use super::Frame;
-use crate::machine::host::flow::Flow;
 use crate::machine::network::Network;
 use crate::observe::probe::Probe;
 use congestion::{ReactionPoint, Stamp};
@@ -103,7 +102,7 @@ impl<P: Probe> Network<P> {
     /// That acknowledgement has a place.
     pub(crate) fn return_stamps(&mut self, place: u32) {
         if self.is_stamped(&self.pool[place]) {
-            let of_flow = self.places.sink[self.pool[place].flow as usize].slot;
+            let of_flow = self.places.sink[self.pool[place].flow as usize];
             let Telemetry { of_frames, latest } = &mut self.telemetry;
             slot(of_frames, place).clone_from(slot(latest, of_flow));
         }
@@ -115,13 +114,14 @@ impl<P: Probe> Network<P> {
     pub(crate) fn consume_stamps(&mut self, now: Time, place: u32) {
         let frame = self.pool[place];
         if frame.has_telemetry() {
-            let of_flow = self.places.sink[frame.flow as usize].slot;
+            let of_flow = self.places.sink[frame.flow as usize];
             let Telemetry { of_frames, latest } = &mut self.telemetry;
             std::mem::swap(slot(latest, of_flow), slot(of_frames, place));
         } else if self.is_stamped(&frame) {
             let of_flow = self.slot_of(frame.flow);
-            let flow: &mut Flow = &mut self.flows[of_flow as usize];
-            flow.reaction.on_telemetry(now, self.telemetry.of(place));
+            if let Some(flow) = self.flows.get_mut(of_flow) {
+                flow.reaction.on_telemetry(now, self.telemetry.of(place));
+            }
         }
     }
 }

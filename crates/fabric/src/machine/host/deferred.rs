@@ -86,7 +86,7 @@ impl Flow {
             let now = self.before();
             let made = self.made;
             self.restore(run.before.clone());
-            let frame = self.make(run.first, smallest, spray, spec);
+            let frame = self.make(run.first, smallest, spray, spec.hosts());
             run.first += self.gap(spec, overhead);
             run.before = self.before();
             run.frames -= 1;

@@ -43,35 +43,50 @@ impl<P: Probe> Network<P> {
 
     #[inline]
     fn deliver(&mut self, now: Time, p: u32, host: u32, frame: &Frame, ctx: &mut Ctx) {
-        let slot = self.places.sink[frame.flow as usize].slot;
-        if self.received[slot as usize].inbound.is_some() {
-            return self.take_in(now, p, host, slot, frame, ctx);
+        let slot = self.places.sink[frame.flow as usize];
+        let place = match self.received.place(slot) {
+            Some(place) => place,
+            None => self.make_received(frame.flow, slot),
+        };
+        if self.received.at(place).inbound.is_some() {
+            return self.take_in(now, p, host, place, frame, ctx);
         }
-        if self.count_delivery(now, host, slot, frame, ctx) {
-            self.acknowledge(now, p, slot, frame, ctx);
+        if self.count_delivery(now, host, place, frame, ctx) {
+            self.follow_up(now, p, slot, frame, ctx);
         }
     }
 
-    /// Counts a frame that is delivered. Returns whether it is acknowledged here.
+    /// A frame was delivered that is acknowledged, or that is the last of its flow.
+    #[inline(never)]
+    fn follow_up(&mut self, now: Time, p: u32, slot: u32, frame: &Frame, ctx: &mut Ctx) {
+        if self.received[slot as usize].acknowledged {
+            self.acknowledge(now, p, slot, frame, ctx);
+        }
+        self.give_up_received(frame.flow, slot);
+    }
+
+    /// Counts a frame that is delivered to the flow at that place. Returns whether it is acknowledged here, or its flow is
+    /// complete.
     #[inline(always)]
-    pub(crate) fn count_delivery(&mut self, now: Time, host: u32, slot: u32, frame: &Frame, ctx: &mut Ctx) -> bool {
+    pub(crate) fn count_delivery(&mut self, now: Time, host: u32, place: u32, frame: &Frame, ctx: &mut Ctx) -> bool {
         self.totals.delivered_frames += 1;
         self.totals.delivered_bytes += u64::from(frame.len);
         self.probe.on_deliver(now, self.hosts[host as usize].number, frame);
-        let received = &mut self.received[slot as usize];
+        let received = self.received.at(place);
         received.bytes += u64::from(frame.len);
         received.frames += 1;
         received.marked += u64::from(frame.flags & MARKED != 0);
         received.last = now;
-        let acknowledged = received.acknowledged;
-        if received.bytes >= received.size && received.completed.is_none() {
+        let complete = received.bytes >= received.size;
+        let follows = complete || received.acknowledged;
+        if complete && received.completed.is_none() {
             received.completed = Some(now);
             self.probe.on_complete(now, frame.flow);
             if self.waiting.is_some() {
                 self.complete(now, frame.flow, Milestone::Delivered, ctx);
             }
         }
-        acknowledged
+        follows
     }
 
     /// What of a frame is its flow's: all of it but a tag, headers and telemetry.

@@ -12,19 +12,26 @@ impl<P: Probe> Network<P> {
     /// Position in [`Network::flows`] of a flow whose source is in this shard.
     #[inline]
     pub(crate) fn slot_of(&self, flow: u32) -> u32 {
-        let place = self.places.source[flow as usize];
-        debug_assert_eq!(place.shard, self.shard, "what goes back to a source goes to its shard");
-        place.slot
+        debug_assert_eq!(
+            self.places.home(&self.plan.flows[flow as usize]),
+            self.shard,
+            "what goes back to a source goes to its shard"
+        );
+        self.places.source[flow as usize]
     }
 
     /// An acknowledgement has come back to its flow's source.
     pub(crate) fn acknowledged(&mut self, now: Time, frame: &Frame, Segment { born, seq }: Segment, ctx: &mut Ctx) {
         let slot = self.slot_of(frame.flow);
-        let flow = &mut self.flows[slot as usize];
+        let Some(flow) = self.flows.get_mut(slot) else { return };
+        let (host, all_made) = (flow.host, flow.remaining == 0);
         if !flow.heeds {
             flow.acknowledged(seq);
             if self.waiting.is_some() {
                 self.note_acknowledged(now, slot, ctx);
+            }
+            if all_made {
+                self.give_up_if_done(host, slot);
             }
             return;
         }
@@ -37,6 +44,7 @@ impl<P: Probe> Network<P> {
         if self.waiting.is_some() {
             self.note_acknowledged(now, slot, ctx);
         }
+        self.give_up_if_done(host, slot);
     }
 
     /// A notice of congestion has come to its flow's source.
@@ -44,7 +52,10 @@ impl<P: Probe> Network<P> {
         let slot = self.slot_of(flow);
         let Notice { feedback, port, class, offset, growth, guidance } = notice;
         self.probe.on_notice(now, flow, &notice);
-        self.flows[slot as usize].notices += 1;
+        match self.flows.get_mut(slot) {
+            Some(flow) => flow.notices += 1,
+            None => return self.record_notice(slot),
+        }
         let point = congestion::point::number(port, class);
         let feedback = Feedback::Notice { feedback, offset, growth, point, guidance };
         self.feed_back(now, slot, &feedback, ctx);
@@ -52,7 +63,7 @@ impl<P: Probe> Network<P> {
 
     /// Gives a flow's reaction point what came back, and marks to those that share them.
     pub(crate) fn feed_back(&mut self, now: Time, slot: u32, feedback: &Feedback, ctx: &mut Ctx) {
-        let flow = &mut self.flows[slot as usize];
+        let Some(flow) = self.flows.get_mut(slot) else { return };
         flow.reaction.on_feedback(now, feedback);
         let (host, class) = (flow.host, flow.class);
         self.settle_flow(now, host, slot, ctx);
@@ -66,7 +77,7 @@ impl<P: Probe> Network<P> {
         let kind = std::mem::discriminant(reaction);
         let Host { first_flow, flows, .. } = self.hosts[host as usize];
         for other in (first_flow..first_flow + flows).filter(|&other| other != slot) {
-            let flow = &mut self.flows[other as usize];
+            let Some(flow) = self.flows.get_mut(other) else { continue };
             let joined = flow.class == class
                 && std::mem::discriminant(&flow.reaction) == kind
                 && flow.reaction.shares_feedback();

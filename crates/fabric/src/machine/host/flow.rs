@@ -1,5 +1,6 @@
 //! A flow at its source: what it has to send, and whether it may.
 
+use crate::describe::graph::HostId;
 use crate::describe::workload::{Activity, Destination, FlowSpec, Gaps, Pattern};
 use crate::machine::frame::{Frame, LAST, List, NIL, Segment};
 use crate::machine::host::deferred::Deferred;
@@ -49,6 +50,9 @@ impl Encode for Starts {
 /// See the module.
 #[derive(Clone, Debug)]
 pub(crate) struct Flow {
+    /// Number of its [`Approach`](super::lifetime::Approach) in the shard, to which it goes back when it is over; [`NIL`] if it has
+    /// its state to the end.
+    pub(crate) approach: u32,
     /// Number in the network.
     pub(crate) number: u32,
     /// Position of its host in the shard.
@@ -112,6 +116,8 @@ pub(crate) struct Flow {
     /// Its frames are limited by a rate or window, acknowledged, or otherwise not simply sent.
     pub(crate) plain: bool,
     pub(crate) reaction: Reaction,
+    /// Its frames are acknowledged.
+    pub(crate) acknowledged: bool,
     /// An acknowledgement can change what it may send.
     pub(crate) heeds: bool,
     /// What a tag adds to a frame.
@@ -132,7 +138,7 @@ pub(crate) struct Flow {
     pub(crate) lost: VecDeque<(Time, u16)>,
 }
 
-units::state!(struct Flow { fixed: number, host, sprays, probes, class, hops, keeps_gap, frame_time, entropy, destination, frame, greedy, plain, heeds, tag_size, added, alone; plain: port, timed, previous_ready, next_ready, in_ring, turns_before, on, stopped, remaining, made, sent, backlog, backlogged, deferred, stalled, settled, outstanding, sent_bytes, starts, not_before, last_start, last_bits, paced_at, stream, notices, pulled, lost; parts: reaction, pace, reliable; });
+units::state!(struct Flow { fixed: approach, number, host, sprays, probes, class, hops, keeps_gap, frame_time, entropy, destination, frame, greedy, plain, acknowledged, heeds, tag_size, added, alone; plain: port, timed, previous_ready, next_ready, in_ring, turns_before, on, stopped, remaining, made, sent, backlog, backlogged, deferred, stalled, settled, outstanding, sent_bytes, starts, not_before, last_start, last_bits, paced_at, stream, notices, pulled, lost; parts: reaction, pace, reliable; });
 
 impl Flow {
     pub(crate) fn new(number: u32, host: u32, spec: &FlowSpec, entropy: u32, adapter: &Adapter) -> Flow {
@@ -150,6 +156,7 @@ impl Flow {
         let reliable = Reliable::new(spec, adapter).map(Box::new);
         let unlimited = reaction.allowance() == Allowance::default() && reaction.deadline().is_none();
         Flow {
+            approach: NIL,
             number,
             host,
             port: 0,
@@ -191,6 +198,7 @@ impl Flow {
                 && spec.acknowledge.is_none()
                 && spec.recovery.is_none()
                 && spec.reaction.pulling().is_none(),
+            acknowledged: spec.acknowledge.is_some(),
             heeds: reaction.heeds_acknowledgements() || reliable.is_some(),
             tag_size: reaction.tag_size().get() as u16,
             added: spec.added().get() as u16,
@@ -217,9 +225,9 @@ impl Flow {
         (self.remaining.min(u64::from(self.frame)) as u16).max(smallest)
     }
 
-    /// Makes the next frame. There must be bytes left.
+    /// Makes the next frame, for one of these hosts if its flow has not one destination. There must be bytes left.
     #[inline]
-    pub(crate) fn make(&mut self, now: Time, smallest: u16, spray: bool, spec: &FlowSpec) -> Frame {
+    pub(crate) fn make(&mut self, now: Time, smallest: u16, spray: bool, hosts: &[HostId]) -> Frame {
         let len = self.next_len(smallest);
         let mut flags = 0;
         if self.remaining != u64::MAX {
@@ -228,9 +236,9 @@ impl Flow {
                 flags = LAST;
             }
         }
-        let dst = match &spec.destination {
-            Destination::Host(_) => self.destination,
-            Destination::Uniform(hosts) => hosts[self.stream.below(hosts.len() as u64) as usize].0,
+        let dst = match self.destination {
+            NIL => hosts[self.stream.below(hosts.len() as u64) as usize].0,
+            host => host,
         };
         let entropy = if spray { self.stream.next_u64() as u32 } else { self.entropy };
         let seq = self.made as u32;
@@ -415,6 +423,11 @@ impl Flow {
             (_, _, Some(rate)) => self.last_start.saturating_add(self.wait_at(rate)),
         };
         self.paced_at = rate;
+    }
+
+    /// Whether a frame whose wait was over may have to wait again.
+    pub(crate) fn keeps_gap(&self) -> bool {
+        self.keeps_gap
     }
 
     /// The time until a paced source makes its next frame.

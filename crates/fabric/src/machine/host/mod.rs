@@ -4,6 +4,8 @@ pub(crate) mod deferred;
 pub(crate) mod delivery;
 pub(crate) mod feedback;
 pub(crate) mod flow;
+pub(crate) mod lifetime;
+pub(crate) mod live;
 pub(crate) mod multi_homing;
 pub(crate) mod receiving;
 pub(crate) mod reliable;

@@ -139,7 +139,7 @@ impl<P: Probe> Network<P> {
     }
 
     fn move_flow(&mut self, now: Time, slot: u32, port: u32, ctx: &mut Ctx) {
-        let Some(flow) = self.flows.get_mut(slot as usize).filter(|flow| flow.port != port) else { return };
+        let Some(flow) = self.flows.get_mut(slot).filter(|flow| flow.port != port) else { return };
         let (before, waits) = (flow.port, flow.in_ring);
         if waits {
             self.leave_ring(before, slot);

@@ -79,9 +79,9 @@ impl Inbound {
 }
 
 impl<P: Probe> Network<P> {
-    /// A frame of a flow with a sink of its own has arrived.
-    pub(crate) fn take_in(&mut self, now: Time, p: u32, host: u32, slot: u32, frame: &Frame, ctx: &mut Ctx) {
-        let Some(inbound) = &mut self.received[slot as usize].inbound else { return };
+    /// A frame of the flow at a place, which has a sink of its own, has arrived.
+    pub(crate) fn take_in(&mut self, now: Time, p: u32, host: u32, place: u32, frame: &Frame, ctx: &mut Ctx) {
+        let Some(inbound) = &mut self.received.at(place).inbound else { return };
         let len = u64::from(frame.len);
         let pulls = inbound.pulls.is_some();
         let arrival = inbound.see(now, frame, false);
@@ -91,7 +91,7 @@ impl<P: Probe> Network<P> {
         }
         match arrival {
             Arrival::InOrder | Arrival::OutOfOrder => {
-                self.count_delivery(now, host, slot, frame, ctx);
+                self.count_delivery(now, host, place, frame, ctx);
             }
             Arrival::Discarded => {
                 (inbound.rejected, inbound.rejected_bytes) = (inbound.rejected + 1, inbound.rejected_bytes + len);
@@ -108,26 +108,27 @@ impl<P: Probe> Network<P> {
         if self.probe.wants_causes() && !matches!(arrival, Arrival::InOrder | Arrival::OutOfOrder) {
             self.probe.on_discard(now, self.hosts[host as usize].number, frame);
         }
-        self.reply(now, p, host, slot, ctx);
+        self.reply(now, p, host, place, ctx);
         if pulls {
-            self.call_for_more(now, host, slot, frame, false, ctx);
+            self.call_for_more(now, host, place, frame, false, ctx);
         }
     }
 
     /// The header of a frame has arrived whose payload a switch removed; that was counted there.
     pub(crate) fn take_in_header(&mut self, now: Time, p: u32, frame: &Frame, ctx: &mut Ctx) {
         let Device::Host(host) = self.ports[p as usize].device else { return };
-        let slot = self.places.sink[frame.flow as usize].slot;
-        if let Some(inbound) = &mut self.received[slot as usize].inbound {
+        let slot = self.places.sink[frame.flow as usize];
+        let Some(place) = self.received.place(slot) else { return };
+        if let Some(inbound) = &mut self.received.at(place).inbound {
             inbound.see(now, frame, true);
-            self.reply(now, p, host, slot, ctx);
-            self.call_for_more(now, host, slot, frame, true, ctx);
+            self.reply(now, p, host, place, ctx);
+            self.call_for_more(now, host, place, frame, true, ctx);
         }
     }
 
     /// A frame of a flow that is pulled has arrived, or its header.
-    fn call_for_more(&mut self, now: Time, host: u32, slot: u32, frame: &Frame, trimmed: bool, ctx: &mut Ctx) {
-        let received = &self.received[slot as usize];
+    fn call_for_more(&mut self, now: Time, host: u32, place: u32, frame: &Frame, trimmed: bool, ctx: &mut Ctx) {
+        let received = self.received.at(place);
         let Some(number) = received.inbound.as_ref().and_then(|inbound| inbound.pulls) else { return };
         let complete = received.completed.is_some();
         let Some(puller) = &mut self.hosts[host as usize].puller else { return };
@@ -162,9 +163,9 @@ impl<P: Probe> Network<P> {
         self.arm_lazily(host, number, deadline, ctx);
     }
 
-    /// Sends what a sink wants to say now, and sets its timer.
-    fn reply(&mut self, now: Time, p: u32, host: u32, slot: u32, ctx: &mut Ctx) {
-        while let Some(inbound) = &mut self.received[slot as usize].inbound {
+    /// Sends what the sink at a place wants to say now, and sets its timer.
+    fn reply(&mut self, now: Time, p: u32, host: u32, place: u32, ctx: &mut Ctx) {
+        while let Some(inbound) = &mut self.received.at(place).inbound {
             let Some(say) = inbound.sink.next_reply(now) else { break };
             let (flow, entropy) = (inbound.flow, inbound.entropy);
             let spec = &self.plan.flows[flow as usize];
@@ -202,7 +203,7 @@ impl<P: Probe> Network<P> {
             self.totals.control_bytes += size.get();
             self.send_by_host(p, frame, ctx);
         }
-        let Some(inbound) = &self.received[slot as usize].inbound else { return };
+        let Some(inbound) = &self.received.at(place).inbound else { return };
         let deadline = inbound.sink.deadline().map(|at| at.max(now));
         let number = self.hosts[host as usize].flows * TIMERS + inbound.position;
         self.arm_lazily(host, number, deadline, ctx);
@@ -237,11 +238,12 @@ impl<P: Probe> Network<P> {
     pub(crate) fn on_sink_timer(&mut self, now: Time, host: u32, position: u32, ctx: &mut Ctx) {
         let state = &self.hosts[host as usize];
         let (first, slot) = (state.port, state.sinks[position as usize]);
-        let Some(inbound) = &mut self.received[slot as usize].inbound else { return };
+        let Some(place) = self.received.place(slot) else { return };
+        let Some(inbound) = &mut self.received.at(place).inbound else { return };
         let p = first + u32::from(inbound.input);
         if inbound.sink.deadline().is_some_and(|at| at <= now) {
             inbound.sink.on_deadline(now);
         }
-        self.reply(now, p, host, slot, ctx);
+        self.reply(now, p, host, place, ctx);
     }
 }

@@ -217,17 +217,24 @@ impl<P: Probe> Network<P> {
     /// A statement about arrived frames has come back to its flow's source.
     pub(crate) fn replied(&mut self, now: Time, frame: &Frame, ctx: &mut Ctx) {
         let slot = self.slot_of(frame.flow);
-        let flow = &mut self.flows[slot as usize];
-        if !flow.heeds && !frame.is_extended() {
+        if let Some(flow) = self.flows.get_mut(slot)
+            && !flow.heeds
+            && !frame.is_extended()
+        {
+            let (host, all_made) = (flow.host, flow.remaining == 0);
             flow.acknowledged(frame.seq().wrapping_sub(1));
             if self.waiting.is_some() {
                 self.note_acknowledged(now, slot, ctx);
             }
+            if all_made {
+                self.give_up_if_done(host, slot);
+            }
             return;
         }
-        let near = self.flows[slot as usize].reliable.as_ref().map_or(0, |reliable| reliable.sender.acknowledged());
+        let reliable = self.flows.get(slot).and_then(|flow| flow.reliable.as_ref());
+        let near = reliable.map_or(0, |reliable| reliable.sender.acknowledged());
         let mut reply = self.unpack_reply(frame, near);
-        let flow = &mut self.flows[slot as usize];
+        let Some(flow) = self.flows.get_mut(slot) else { return };
         let round_trip = now.saturating_since(reply.stamp);
         let start = flow.started(reply.number as u32, reply.stamp);
         let (bytes, path) = if flow.reliable.is_some() {
@@ -255,6 +262,7 @@ impl<P: Probe> Network<P> {
         if self.waiting.is_some() {
             self.note_acknowledged(now, slot, ctx);
         }
+        self.give_up_if_done(host, slot);
     }
 
     /// Sends the header of a frame alone, if a source without permission has to say that it wants to send.
@@ -327,7 +335,7 @@ impl<P: Probe> Network<P> {
     /// A header has come back to its flow's source.
     pub(crate) fn came_back(&mut self, now: Time, flow: u32, seq: u32, ctx: &mut Ctx) {
         let slot = self.slot_of(flow);
-        let flow = &mut self.flows[slot as usize];
+        let Some(flow) = self.flows.get_mut(slot) else { return };
         let host = flow.host;
         if let Some(reliable) = &mut flow.reliable {
             let number = unwrapped(seq, reliable.sender.acknowledged());

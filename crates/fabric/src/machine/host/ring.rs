@@ -27,9 +27,12 @@ impl<P: Probe> Network<P> {
             }
         }
         let flow = &mut self.flows[slot as usize];
-        let spec = &self.plan.flows[flow.number as usize];
         if flow.plain && flow.greedy {
-            let frame = flow.make(now, smallest, self.plan.spray, spec);
+            let (spray, destination) = (self.plan.spray, flow.destination);
+            let frame = match destination {
+                NIL => flow.make(now, smallest, spray, self.plan.flows[flow.number as usize].hosts()),
+                _ => flow.make(now, smallest, spray, &[]),
+            };
             self.totals.made(frame.len);
             // Its turn is over: it becomes the last of the ring.
             self.lanes[lane].ready = slot;
@@ -42,6 +45,7 @@ impl<P: Probe> Network<P> {
                 if self.waiting.is_some() {
                     self.last_frame_starts(now, p, number, frame.len, ctx);
                 }
+                self.give_up_if_done(host, slot);
             }
             return Some(self.pool.put(frame));
         }
@@ -51,7 +55,6 @@ impl<P: Probe> Network<P> {
     /// The next frame of a flow that is paced, limited or acknowledged.
     fn take_from_flow(&mut self, now: Time, p: u32, host: u32, slot: u32, ctx: &mut Ctx) -> u32 {
         let flow = &mut self.flows[slot as usize];
-        let spec = &self.plan.flows[flow.number as usize];
         let next = flow.next();
         let again = matches!(next, Next::Again { .. });
         let place = if let Next::Again { number, .. } = next {
@@ -59,7 +62,8 @@ impl<P: Probe> Network<P> {
             self.totals.retransmitted(frame.len);
             self.pool.put(frame)
         } else if flow.greedy {
-            let frame = flow.make(now, self.plan.smallest_frame, self.plan.spray, spec);
+            let hosts = if flow.destination == NIL { self.plan.flows[flow.number as usize].hosts() } else { &[] };
+            let frame = flow.make(now, self.plan.smallest_frame, self.plan.spray, hosts);
             self.totals.made(frame.len);
             self.pool.put(frame)
         } else {
@@ -72,7 +76,6 @@ impl<P: Probe> Network<P> {
             self.pool[place].dst = self.address_by(p, self.pool[place].dst);
         }
         let flow = &mut self.flows[slot as usize];
-        let spec = &self.plan.flows[flow.number as usize];
         let frame = &mut self.pool[place];
         let (len, tag) = (frame.len, flow.tag_len());
         let size = Bytes::new(u64::from(len + tag)) + self.plan.overhead;
@@ -89,7 +92,7 @@ impl<P: Probe> Network<P> {
             frame.tag = TELEMETRY;
             self.telemetry.begin(place);
         }
-        flow.on_sent(now, len, size, spec.acknowledge.is_some(), again);
+        flow.on_sent(now, len, size, flow.acknowledged, again);
         if flow.reliable.is_some() {
             let announced = flow.announcement();
             if announced != 0 {
@@ -104,17 +107,18 @@ impl<P: Probe> Network<P> {
         let flow = &mut self.flows[slot as usize];
         let more = flow.may_send(now);
         let stalled = std::mem::take(&mut flow.stalled);
-        let lane = self.lane(p, self.flows[slot as usize].class);
+        let (class, sprays, probes, all_made) = (flow.class, flow.sprays, flow.probes, flow.remaining == 0);
+        let lane = self.lane(p, class);
         self.lanes[lane].ready = slot;
         if !more {
             self.leave_ring(p, slot);
             self.arm_limiter(now, host, slot, ctx);
         }
-        if self.flows[slot as usize].sprays {
+        if sprays {
             self.take_turns(now, p, slot, ctx);
         }
         self.arm_deadline(now, host, slot, ctx);
-        if self.flows[slot as usize].probes {
+        if probes {
             self.send_probe(now, slot, ctx);
         }
         if self.probe.wants_causes() {
@@ -126,6 +130,9 @@ impl<P: Probe> Network<P> {
         }
         if stalled {
             self.make_paced(now, host, slot, ctx);
+        }
+        if all_made {
+            self.give_up_if_done(host, slot);
         }
         place
     }
@@ -158,7 +165,7 @@ impl<P: Probe> Network<P> {
         let last = self.last_sender(p, slot);
         // A flow that sent last may wait at another port by now.
         let here = |flow: &Flow| flow.in_ring && flow.port == p;
-        let (before, after) = if !starts && last != NIL && here(&self.flows[last as usize]) {
+        let (before, after) = if !starts && last != NIL && self.flows.get(last).is_some_and(here) {
             (self.flows[last as usize].previous_ready, last)
         } else {
             self.lanes[lane].ready = slot;
@@ -167,8 +174,10 @@ impl<P: Probe> Network<P> {
         let flow = &mut self.flows[slot as usize];
         (flow.previous_ready, flow.next_ready, flow.in_ring) = (before, after, true);
         flow.begin_wait();
-        self.flows[before as usize].next_ready = slot;
-        self.flows[after as usize].previous_ready = slot;
+        if before != slot {
+            self.flows[before as usize].next_ready = slot;
+            self.flows[after as usize].previous_ready = slot;
+        }
         self.ports[p as usize].waiting |= 1 << class;
         self.kick(p, ctx);
     }
@@ -206,11 +215,13 @@ impl<P: Probe> Network<P> {
     /// The flow that sent last of a flow's class, or [`NIL`]; noted, since the ring is about to change. The short path
     /// notes nothing: a flow that has sent is the tail of the ring, and its number of turns says so.
     fn last_sender(&mut self, p: u32, slot: u32) -> u32 {
-        let Flow { class, host, .. } = self.flows[slot as usize];
+        let flow = &self.flows[slot as usize];
+        let (class, host) = (flow.class, flow.host);
         let tail = self.lanes[self.lane(p, class)].ready;
         let number = usize::from(self.ports[p as usize].number);
         let last = &mut self.hosts[host as usize].last_sender[number][usize::from(class)];
-        if tail != NIL && self.flows[tail as usize].has_had_turn() {
+        let tail_flow = if tail == slot { Some(flow) } else { self.flows.get(tail) };
+        if tail_flow.is_some_and(Flow::has_had_turn) {
             *last = tail;
         }
         *last

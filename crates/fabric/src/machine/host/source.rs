@@ -12,18 +12,20 @@ impl<P: Probe> Network<P> {
     pub(crate) fn on_workload(&mut self, now: Time, node: u32, ctx: &mut Ctx) {
         let Device::Host(host) = self.nodes[node as usize].device else { return };
         loop {
-            let state = &mut self.hosts[host as usize];
+            let state = &self.hosts[host as usize];
             if state.started == state.scheduled {
                 return;
             }
             let slot = state.first_flow + state.started;
-            let start = self.plan.flows[self.flows[slot as usize].number as usize].start;
+            let start = self.plan.flows[self.number_of(slot) as usize].start;
             if start > now {
                 ctx.alarms.arm(self.numbers.workload + node, start);
                 return;
             }
-            state.started += 1;
+            self.hosts[host as usize].started += 1;
+            self.make_flow(host, slot);
             self.switch_flow(now, host, slot, ctx);
+            self.give_up_if_done(host, slot);
         }
     }
 
@@ -110,7 +112,7 @@ impl<P: Probe> Network<P> {
         }
         // A backlog with a limit is bounded as it is.
         let before = (backlog.is_none() && flow.defers()).then(|| flow.before());
-        let frame = flow.make(now, self.plan.smallest_frame, self.plan.spray, spec);
+        let frame = flow.make(now, self.plan.smallest_frame, self.plan.spray, spec.hosts());
         self.totals.made(frame.len);
         let gap = flow.gap(spec, self.plan.overhead);
         if let Some(before) = before {

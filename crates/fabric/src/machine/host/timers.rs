@@ -58,13 +58,13 @@ impl<P: Probe> Network<P> {
     }
 
     pub(crate) fn arm_deadline(&mut self, now: Time, host: u32, slot: u32, ctx: &mut Ctx) {
-        let flow = &self.flows[slot as usize];
+        let flow = &mut self.flows[slot as usize];
         // A flow that has sent all it had has no use for a rate; if some of it comes back, so does the deadline.
         let deadline = flow.reaction.deadline().filter(|_| !flow.is_done());
         if deadline.is_none() && !flow.timed {
             return;
         }
-        self.flows[slot as usize].timed = deadline.is_some();
+        flow.timed = deadline.is_some();
         match deadline {
             Some(at) => self.arm_flow_timer(host, slot, DEADLINE, at.max(now), ctx),
             None => self.disarm_flow_timer(host, slot, DEADLINE, ctx),
@@ -109,6 +109,7 @@ impl<P: Probe> Network<P> {
                 LOST => self.queue_lost(now, host, slot, ctx),
                 _ => self.settle_flow(now, host, slot, ctx),
             }
+            self.give_up_if_done(host, slot);
         }
         self.arm_host_timer(host, ctx);
     }

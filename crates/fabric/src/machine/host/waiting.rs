@@ -62,15 +62,15 @@ impl WaitingFlows {
         let mut flows: Vec<Vec<(u32, u32)>> = vec![Vec::new(); shards];
         let mut edges: Vec<Vec<(Event, u32, Span)>> = vec![Vec::new(); shards];
         for Dependency { flow, awaited, delay, in_order } in spec.dependencies.iter() {
-            let place = places.source[flow as usize];
-            let own = &mut flows[place.shard as usize];
-            if own.last().is_none_or(|&(slot, _)| slot != place.slot) {
-                own.push((place.slot, flow));
-            }
             let waiting = &spec.flows[flow as usize];
-            edges[place.shard as usize].extend(awaited.iter().filter_map(|&other| {
+            let (shard, slot) = (places.home(waiting) as usize, places.source[flow as usize]);
+            let own = &mut flows[shard];
+            if own.last().is_none_or(|&(last, _)| last != slot) {
+                own.push((slot, flow));
+            }
+            edges[shard].extend(awaited.iter().filter_map(|&other| {
                 let seen = Dependencies::milestone(waiting, &spec.flows[other as usize], in_order)?;
-                Some(((other, seen), place.slot, delay))
+                Some(((other, seen), slot, delay))
             }));
         }
         let both = flows.into_iter().zip(edges);
@@ -151,8 +151,7 @@ impl<P: Probe> Network<P> {
         let Some(edges) = self.waiting.as_mut().and_then(|waiting| waiting.happen((flow, seen))) else { return };
         for edge in edges {
             let Some((slot, from)) = self.waiting.as_mut().and_then(|waiting| waiting.meet(edge, at)) else { continue };
-            let flow = &self.flows[slot as usize];
-            let (host, start) = (flow.host, self.plan.flows[flow.number as usize].start);
+            let (host, start) = (self.host_of_flow(slot), self.plan.flows[self.number_of(slot) as usize].start);
             self.arm_flow_timer(host, slot, ACTIVITY, from.max(start), ctx);
         }
     }
@@ -168,7 +167,7 @@ impl<P: Probe> Network<P> {
     /// An acknowledgement has come back to a flow: it may have been the last.
     #[cold]
     pub(crate) fn note_acknowledged(&mut self, now: Time, slot: u32, ctx: &mut Ctx) {
-        let flow = &self.flows[slot as usize];
+        let Some(flow) = self.flows.get(slot) else { return };
         let complete = match &flow.reliable {
             Some(reliable) => reliable.known.is_some(),
             None => flow.is_done() && flow.settled == flow.sent,
@@ -183,6 +182,7 @@ impl<P: Probe> Network<P> {
         if let Some(waiting) = &mut self.waiting {
             waiting.note_start(slot, now);
         }
+        self.make_flow(host, slot);
         self.switch_flow(now, host, slot, ctx);
     }
 }

@@ -100,6 +100,7 @@ impl<P: Probe> Part<'_, P> {
         let watched = |port: &Port| port.waiting & port.blocked & self.plan.ports[port.global as usize].watched != 0;
         let live = network.nodes.iter().any(|node| !node.script.is_empty()) || network.ports.iter().any(watched);
         let arrived = network.received.iter().map(|received| received.last).max().unwrap_or_default();
+        let arrived = arrived.max(network.records.last_arrival());
         let mut sum = Standstill { live, arrived, bytes: network.bytes_waiting(), ..Standstill::default() };
         for host in &network.hosts {
             for service in &host.service {
@@ -127,7 +128,7 @@ impl<P: Probe> Part<'_, P> {
     /// Since when nothing new may have arrived if a flow is to retransmit in vain, and its last timeout, if it may do so: if
     /// it is not done and retransmits what is lost.
     fn in_vain(&self, network: &Network<P>, host: &Host, position: u32) -> Option<(Time, Time)> {
-        let flow = &network.flows[(host.first_flow + position) as usize];
+        let flow = network.flows.get(host.first_flow + position)?;
         let reliable = flow.reliable.as_ref().filter(|_| !flow.is_done())?;
         Some((reliable.barren.in_vain_since(reliable.sender.deadline())?, reliable.barren.last))
     }
@@ -135,8 +136,10 @@ impl<P: Probe> Part<'_, P> {
     /// Whether a flow may send something: now, when it starts, or when one of its timers comes.
     fn may_send(&self, network: &Network<P>, host: &Host, position: u32) -> bool {
         let slot = host.first_flow + position;
-        let flow = &network.flows[slot as usize];
         let started = position < host.started || position >= host.scheduled;
+        let pending = !started || self.has_timer(host, position);
+        let moves = || pending && self.flow_may_move(network, host, slot, true) != 0;
+        let Some(flow) = network.flows.get(slot) else { return moves() };
         let works = |p: &u32| network.ports[*p as usize].flags & DOWN == 0;
         let free = |p: u32| {
             let waiting = network.ports[p as usize].waiting;
@@ -145,8 +148,7 @@ impl<P: Probe> Part<'_, P> {
         let ports = host.port..host.port + u32::from(host.ports);
         // A flow outside of its ring waits for its window or a timer, whoever else of its class has a turn.
         let ready = flow.in_ring && ports.filter(works).any(free);
-        let pending = !started || self.has_timer(host, position);
-        ready || pending && self.flow_may_move(network, host, slot, true) != 0
+        ready || moves()
     }
 
     /// Whether a frame has waited in a shard since `before` or longer for nothing but its turn.

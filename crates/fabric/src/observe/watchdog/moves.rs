@@ -129,14 +129,14 @@ impl<P: Probe> Part<'_, P> {
         }
         let pending = |timer: u32| host.timers.time_of(timer).is_some();
         for (position, &slot) in (0..).zip(&host.sinks) {
-            let inbound = network.received[slot as usize].inbound.as_ref();
+            let inbound = network.received.get(slot).and_then(|received| received.inbound.as_ref());
             if let Some(inbound) = inbound.filter(|_| pending(host.flows * TIMERS + position)) {
                 classes |= self.replies(network, host, inbound.flow, reply_port(network, host, inbound));
             }
         }
         if pending(host.flows * TIMERS + host.sinks.len() as u32) {
             for &slot in &host.pulled {
-                let inbound = network.received[slot as usize].inbound.as_ref();
+                let inbound = network.received.get(slot).and_then(|received| received.inbound.as_ref());
                 let replies =
                     |inbound: &Inbound| self.replies(network, host, inbound.flow, reply_port(network, host, inbound));
                 classes |= inbound.map_or(0, |inbound| replies(inbound));
@@ -145,7 +145,8 @@ impl<P: Probe> Part<'_, P> {
         for position in 0..host.flows {
             let first = position * TIMERS;
             // A flow that waits for others is woken by one of them, or by a timer.
-            let due = (host.started..host.scheduled).contains(&position);
+            let due = (host.started..host.scheduled).contains(&position)
+                && classes >> network.plan.flows[network.number_of(host.first_flow + position) as usize].class & 1 == 0;
             if due || (first..first + TIMERS).any(pending) {
                 classes |= self.flow_may_move(network, host, host.first_flow + position, pending(first + DEADLINE));
             }
@@ -155,7 +156,16 @@ impl<P: Probe> Part<'_, P> {
 
     /// Classes of what a flow could send when its timers come.
     pub(super) fn flow_may_move(&self, network: &Network<P>, host: &Host, slot: u32, deadline: bool) -> u8 {
-        let flow = &network.flows[slot as usize];
+        let unstarted;
+        let flow = match network.flows.get(slot) {
+            Some(flow) => flow,
+            None if network.is_over(slot) => return 0,
+            None => {
+                unstarted = network.unstarted(network.host_of_flow(slot), slot);
+                let Some(flow) = &unstarted else { return 0 };
+                flow
+            }
+        };
         let spec = &network.plan.flows[flow.number as usize];
         let probe = spec.path_probe.filter(|_| deadline);
         let only = Some(flow.port).filter(|_| !flow.sprays);
@@ -225,7 +235,7 @@ impl<P: Probe> Part<'_, P> {
         let hosts: BTreeMap<u32, &Host> = network.hosts.iter().map(|host| (host.number, host)).collect();
         for host in hosts.values().filter(|host| up_ports(network, host).next().is_some()) {
             for slot in host.first_flow..host.first_flow + host.flows {
-                let spec = &plan.flows[network.flows[slot as usize].number as usize];
+                let spec = &plan.flows[network.number_of(slot) as usize];
                 let heard = [spec.acknowledge.map(|how| how.class), spec.notify.map(|how| how.class)];
                 let more = [spec.pull.map(|how| how.class), spec.path_probe.map(|how| how.class)];
                 let heard = heard.into_iter().chain(more).flatten();
