@@ -43,7 +43,7 @@ test("a run on the server has the fingerprint of the command, in two tabs at onc
 
 test("a long run is drawn while it is simulated, and stopped", async () => {
   const { page, close } = await open(address);
-  await page.locator('input[type="search"]').last().fill("duration");
+  await page.locator('.values > input[type="search"]').fill("duration");
   const input = page.locator('.field[data-path="run.duration"] input[type="text"]');
   await page.locator(".lab-tools input[type=checkbox]").uncheck();
   const before = Number(await page.getAttribute(".lab", "data-runs"));

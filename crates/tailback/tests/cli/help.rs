@@ -2,7 +2,7 @@
 
 use crate::program::Scratch;
 
-const COMMANDS: [&str; 31] = [
+const COMMANDS: [&str; 32] = [
     "run",
     "resume",
     "what-if",
@@ -21,6 +21,7 @@ const COMMANDS: [&str; 31] = [
     "why",
     "report",
     "lab",
+    "serve",
     "plot",
     "diff",
     "csv",
