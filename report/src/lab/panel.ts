@@ -237,7 +237,7 @@ export class Panel {
         if (progress.seconds >= 0.25) this.status.textContent = `${showTime(progress.now_ps, 3)} of ${showTime(progress.duration_ps, 3)}, ${show(progress.hops / progress.seconds / 1e6, "plain", 3)} million hops per second`;
         large(progress);
       };
-      const ending = await this.engine.run(given, { progress, seen: (made) => void this.draw(made) });
+      const ending = await this.engine.run(given, { progress, seen: (made) => void this.draw(made, true) });
       if ("made" in ending) await this.shown(ending.made);
       else if ("complaints" in ending) this.refused(ending.complaints, ending.reason);
     } catch (error) {
@@ -258,14 +258,14 @@ export class Panel {
   }
 
   /** Draws a run, which may still be under way, beside the one that it is compared with. */
-  private draw(made: Made): Promise<Run> {
+  private draw(made: Made, underWay = false): Promise<Run> {
     const { pinned, recorded } = this;
     const beside = (link: TimeLink) => {
       if (recorded) return recorded(link);
       if (!pinned) return null;
       return Run.live("before", JSON.parse(pinned.made.text) as RunRecord, pinned.made.bytes, link);
     };
-    return this.view.show(made, beside);
+    return this.view.show(made, beside, underWay);
   }
 
   /** Compares the runs to come, and the last one, with a recorded run, or with none. */

@@ -28,8 +28,8 @@ export class View {
     this.root.append(this.head, this.body);
   }
 
-  /** Shows a run, at the instant that was looked at before if there was one. */
-  async show(made: Made, beside: (link: TimeLink) => Run | null): Promise<Run> {
+  /** Shows a run, which may still be under way, at the instant that was looked at before if there was one. */
+  async show(made: Made, beside: (link: TimeLink) => Run | null, underWay: boolean): Promise<Run> {
     const number = ++this.shown;
     const record = JSON.parse(made.text) as RunRecord;
     const before = this.link;
@@ -58,7 +58,7 @@ export class View {
       const told = story(run, courses.at(-1)!);
       words.replaceChildren(told ?? el("p", { class: "note" }, "No link was blocked."));
     });
-    this.head.replaceChildren(this.outcome(run));
+    this.head.replaceChildren(this.outcome(run, underWay));
     // The page must not jump while one thing takes the place of another.
     this.body.style.minHeight = `${this.body.offsetHeight}px`;
     this.body.replaceChildren(drawn.root, words, ...charts, tables);
@@ -68,11 +68,11 @@ export class View {
     return run;
   }
 
-  private outcome(run: Run): HTMLElement {
+  private outcome(run: Run, underWay: boolean): HTMLElement {
     const { manifest } = run.about;
-    const { kind, text } = manifest.outcome;
+    const { kind, text } = underWay ? { kind: "running", text: "" } : manifest.outcome;
     const drops = manifest.totals["dropped_frames"] ?? 0;
-    const look = kind === "finished" ? (drops > 0 ? "warning" : "good") : kind === "interrupted" || kind === "limit" ? "warning" : "bad";
+    const look = kind === "finished" ? (drops > 0 ? "warning" : "good") : ["interrupted", "limit", "running"].includes(kind) ? "warning" : "bad";
     const parts = [
       el("span", { class: `verdict ${look}` }, [kind, ...(drops > 0 ? [`${show(drops, "count")} frames dropped`] : [])].join(", ")),
       el("span", {}, showTime(manifest.simulated_ps)),
