@@ -1,4 +1,4 @@
-//! The labs of the tabs that are open: a few, each with at most one run, forgotten when nobody asks any more.
+//! The labs of open tabs: a few, each with at most one run, dropped after 15 minutes without a request.
 
 use axum::http::StatusCode;
 use lab::{Answer, Lab, Means, Request};

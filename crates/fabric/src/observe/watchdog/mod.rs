@@ -511,7 +511,7 @@ fn closed_until<P: Probe>(network: &Network<P>, p: u32, class: u8, far: &Far<'_,
             }
             let least = rule.units(far.least_waiting(class) as u16);
             let lacks = |units: u32| far.limit(class) < far.spent(class) + u64::from(units);
-            // What waits at a host is not told apart by length.
+            // Frames that wait at a host are not distinguished by length.
             let most = rule.units(network.plan.largest_frames[usize::from(class)]);
             let partly = matches!(port.device, Device::Switch(_)) && lacks(most);
             let opening = Opening::Credits { capacity: rule.capacity, least, ajar: !lacks(least) };
