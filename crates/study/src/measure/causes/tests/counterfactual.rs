@@ -146,7 +146,7 @@ fn quantile(values: &mut [f64], part: f64) -> f64 {
 }
 
 /// The tolerance: the gain differs from the charge by less than half of the flow's time for almost all victims, and by less than
-/// three tenths for nine of ten. docs/why.md says why they differ. `COUNTERFACTUALS` is the number of networks.
+/// three tenths for four of five. docs/why.md says why they differ. `COUNTERFACTUALS` is the number of networks.
 #[test]
 #[expect(clippy::disallowed_macros, reason = "the distribution is that of docs/why.md")]
 fn victims_gain_what_was_charged_to_their_root_in_random_networks() {
