@@ -2,7 +2,7 @@
 //! early drop for a lossy one.
 
 use crate::Point;
-use crate::point::{CongestionPoint, Drawn, Fate, Notice, Passage, Passing, Request, Surroundings, Verdict, View};
+use crate::point::{CongestionPoint, Drawn, Fate, Notice, Passage, Passing, Request, Surroundings, Treatment, View};
 use units::{Encode, State, Time};
 
 /// Congestion points with the classes that each of them sees, bit n for class n. Frames of other classes are not shown
@@ -96,8 +96,8 @@ impl CongestionPoint for ByClass {
         self.parts.iter().any(|(_, point)| point.returns_headers())
     }
 
-    fn on_enqueue(&mut self, frame: &Passage, view: &impl View) -> Verdict {
-        self.of(frame.class).map_or(Verdict::Pass, |point| point.on_enqueue(frame, view))
+    fn on_enqueue(&mut self, frame: &Passage, view: &impl View) -> Treatment {
+        self.of(frame.class).map_or(Treatment::Pass, |point| point.on_enqueue(frame, view))
     }
 
     fn on_arrival(&mut self, frame: &Passage, view: &impl View) -> Request {
@@ -163,9 +163,9 @@ mod tests {
     fn each_class_has_the_point_that_names_it_and_others_have_none() {
         let mut point = ByClass::new(vec![(0b001, step(10_000)), (0b110, step(50_000))]);
         point.attach(&surroundings(3));
-        let mut verdict = |class: u8, queue: u32| point.on_enqueue(&frame(class), &Queue(queue));
-        assert_eq!((verdict(0, 20_000), verdict(1, 20_000)), (Verdict::Mark, Verdict::Pass));
-        assert_eq!((verdict(2, 60_000), verdict(3, 60_000)), (Verdict::Mark, Verdict::Pass));
+        let mut treatment = |class: u8, queue: u32| point.on_enqueue(&frame(class), &Queue(queue));
+        assert_eq!((treatment(0, 20_000), treatment(1, 20_000)), (Treatment::Mark, Treatment::Pass));
+        assert_eq!((treatment(2, 60_000), treatment(3, 60_000)), (Treatment::Mark, Treatment::Pass));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! virtual call. One further variant of each boxes a type of another crate; [`Reaction::custom`] and [`Point::custom`]
 //! create it. The two traits here are implemented for every suitable type and need not be named.
 
-use crate::point::{CongestionPoint, Drawn, Fate, Notice, Passage, Passing, Request, Surroundings, Verdict, View};
+use crate::point::{CongestionPoint, Drawn, Fate, Notice, Passage, Passing, Request, Surroundings, Treatment, View};
 use crate::{Point, Reaction, ReactionPoint};
 use std::any::Any;
 use std::fmt::Debug;
@@ -70,7 +70,7 @@ pub trait CustomCongestionPoint: Debug + Send + Sync + UnwindSafe + RefUnwindSaf
     /// See [`CongestionPoint::returns_headers`].
     fn returns_headers(&self) -> bool;
     /// See [`CongestionPoint::on_enqueue`].
-    fn on_enqueue(&mut self, frame: &Passage, view: &dyn View) -> Verdict;
+    fn on_enqueue(&mut self, frame: &Passage, view: &dyn View) -> Treatment;
     /// See [`CongestionPoint::on_arrival`].
     fn on_arrival(&mut self, frame: &Passage, view: &dyn View) -> Request;
     /// See [`CongestionPoint::on_output`].
@@ -137,7 +137,7 @@ where
     fn returns_headers(&self) -> bool {
         CongestionPoint::returns_headers(self)
     }
-    fn on_enqueue(&mut self, frame: &Passage, view: &dyn View) -> Verdict {
+    fn on_enqueue(&mut self, frame: &Passage, view: &dyn View) -> Treatment {
         CongestionPoint::on_enqueue(self, frame, &view)
     }
     fn on_arrival(&mut self, frame: &Passage, view: &dyn View) -> Request {
@@ -219,7 +219,7 @@ impl CongestionPoint for Box<dyn CustomCongestionPoint> {
     fn returns_headers(&self) -> bool {
         (**self).returns_headers()
     }
-    fn on_enqueue(&mut self, frame: &Passage, view: &impl View) -> Verdict {
+    fn on_enqueue(&mut self, frame: &Passage, view: &impl View) -> Treatment {
         (**self).on_enqueue(frame, view)
     }
     fn on_arrival(&mut self, frame: &Passage, view: &impl View) -> Request {

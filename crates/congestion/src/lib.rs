@@ -86,7 +86,7 @@ pub use none::NoControl;
 pub use nscc::Nscc;
 use parameter::{Invalid, Parameter, Preset, Values};
 pub use point::CongestionPoint;
-use point::{Drawn, Fate, Guidance, Notice, Passage, Passing, Request, Surroundings, Verdict, View};
+use point::{Drawn, Fate, Guidance, Notice, Passage, Passing, Request, Surroundings, Treatment, View};
 pub use powertcp::PowerTcp;
 pub use pulling::{Demand, FirstWindow, Pulling};
 pub use qcn_point::QcnPoint;
@@ -525,7 +525,7 @@ macro_rules! points {
             fn returns_headers(&self) -> bool {
                 match self { $(Point::$variant(point) => point.returns_headers(),)* }
             }
-            fn on_enqueue(&mut self, frame: &Passage, view: &impl View) -> Verdict {
+            fn on_enqueue(&mut self, frame: &Passage, view: &impl View) -> Treatment {
                 match self { $(Point::$variant(point) => point.on_enqueue(frame, view),)* }
             }
             fn on_output(&mut self, frame: &Passage, view: &impl View) -> Request {

@@ -2,7 +2,7 @@
 //!
 //! A switch has at most one, or one for each of several sets of classes ([`crate::ByClass`]). It observes frames as
 //! they arrive and start to leave, reads buffer levels through a [`View`], decides whether a frame joins a queue
-//! ([`Verdict`]), marks frames, and requests notices. It does not schedule events: it states a
+//! ([`Treatment`]), marks frames, and requests notices. It does not schedule events: it states a
 //! [`CongestionPoint::deadline`].
 
 use units::{Rate, Time};
@@ -155,9 +155,9 @@ pub enum Fate {
     Reply(Notice),
 }
 
-/// The verdict of a congestion point on a frame that is about to join the queue of its output.
+/// The treatment by a congestion point of a frame that is about to join the queue of its output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Treatment {
     /// The frame joins the queue, if there is room.
     Pass,
     /// The same, with a congestion mark.
@@ -297,8 +297,8 @@ pub trait CongestionPoint {
 
     /// A data frame is about to join the queue of its output, in which it is not counted yet. Called before
     /// [`on_arrival`](Self::on_arrival).
-    fn on_enqueue(&mut self, _frame: &Passage, _view: &impl View) -> Verdict {
-        Verdict::Pass
+    fn on_enqueue(&mut self, _frame: &Passage, _view: &impl View) -> Treatment {
+        Treatment::Pass
     }
 
     /// A data frame starts to leave; the queue does not contain it any more. Returns whether to mark it.

@@ -2,7 +2,7 @@
 //! (Floyd and Jacobson 1993; with marks, RFC 3168 and the WRED profiles of switches).
 
 use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Preset, Values};
-use crate::point::{CongestionPoint, Passage, Surroundings, Verdict, View};
+use crate::point::{CongestionPoint, Passage, Surroundings, Treatment, View};
 use crate::{Point, PointInfo};
 use units::{Bytes, Rate, Stream, Time, math};
 
@@ -335,17 +335,17 @@ impl CongestionPoint for Red {
         if self.action == Action::Drop { u8::MAX } else { 0 }
     }
 
-    fn on_enqueue(&mut self, frame: &Passage, view: &impl View) -> Verdict {
+    fn on_enqueue(&mut self, frame: &Passage, view: &impl View) -> Treatment {
         let queue = view.waiting_bytes(frame.output, frame.class);
         if self.averaged() {
             self.update(frame, queue);
         }
         if self.at_dequeue || !self.draw(frame, queue) {
-            return Verdict::Pass;
+            return Treatment::Pass;
         }
         match self.action {
-            Action::Mark => Verdict::Mark,
-            Action::Drop => Verdict::Drop,
+            Action::Mark => Treatment::Mark,
+            Action::Drop => Treatment::Drop,
         }
     }
 
@@ -465,10 +465,10 @@ pub(crate) mod tests {
             set.extend([("weight", Value::Number(1.0)), ("at", Value::Choice("enqueue".into()))]);
             made(info, &set)
         };
-        for (info, verdict) in [(&ECN, Verdict::Mark), (&DROP, Verdict::Drop)] {
+        for (info, treatment) in [(&ECN, Treatment::Mark), (&DROP, Treatment::Drop)] {
             let mut point = at(info);
-            assert_eq!(point.on_enqueue(&frame(0), &Queue(60_000)), verdict);
-            assert_eq!(point.on_enqueue(&frame(0), &Queue(10_000)), Verdict::Pass);
+            assert_eq!(point.on_enqueue(&frame(0), &Queue(60_000)), treatment);
+            assert_eq!(point.on_enqueue(&frame(0), &Queue(10_000)), Treatment::Pass);
             assert!(point.judges() && !point.on_start(&frame(0), &Queue(60_000)));
         }
     }
@@ -521,7 +521,7 @@ pub(crate) mod tests {
         // 98.2 kB decay by 0.998 per 200 ns: above 50 kB for 67 us, and below 10 kB after 228 us.
         let mut dropped = |micros: u64| {
             at.now = Time::ZERO + Span::from_micros(micros);
-            point.on_enqueue(&at, &Queue(0)) == Verdict::Drop
+            point.on_enqueue(&at, &Queue(0)) == Treatment::Drop
         };
         assert_eq!([1, 33, 66, 229, 300].map(&mut dropped), [true, true, true, false, false]);
     }

@@ -1,7 +1,7 @@
 //! ECN with one threshold: every frame that meets a longer queue is marked (DCTCP; RFC 8257, section 3.1).
 
 use crate::parameter::{Parameter, ParameterDefault, ParameterKind, Preset};
-use crate::point::{CongestionPoint, Passage, Surroundings, Verdict, View};
+use crate::point::{CongestionPoint, Passage, Surroundings, Treatment, View};
 use crate::red::{REFERENCE_RATE, scaled};
 use crate::{Point, PointInfo};
 use units::{Bytes, Rate};
@@ -78,8 +78,8 @@ impl CongestionPoint for Step {
         !self.at_dequeue
     }
 
-    fn on_enqueue(&mut self, frame: &Passage, view: &impl View) -> Verdict {
-        if self.exceeded(frame, view) { Verdict::Mark } else { Verdict::Pass }
+    fn on_enqueue(&mut self, frame: &Passage, view: &impl View) -> Treatment {
+        if self.exceeded(frame, view) { Treatment::Mark } else { Treatment::Pass }
     }
 
     fn on_start(&mut self, frame: &Passage, view: &impl View) -> bool {
@@ -100,7 +100,7 @@ mod tests {
             let mut point = (INFO.build)(&values).unwrap();
             point.attach(&surroundings(1));
             let mut marked = |queue: u32| {
-                let early = point.judges() && point.on_enqueue(&frame(0), &Queue(queue)) == Verdict::Mark;
+                let early = point.judges() && point.on_enqueue(&frame(0), &Queue(queue)) == Treatment::Mark;
                 early || point.on_start(&frame(0), &Queue(queue))
             };
             assert_eq!((marked(97_500), marked(97_501)), (false, true), "{at}");

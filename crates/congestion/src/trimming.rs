@@ -2,7 +2,7 @@
 //! header, which continues in another class, so that its destination learns of it.
 
 use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind};
-use crate::point::{CongestionPoint, Passage, Surroundings, Verdict, View};
+use crate::point::{CongestionPoint, Passage, Surroundings, Treatment, View};
 use crate::{Point, PointInfo};
 use units::Stream;
 
@@ -124,18 +124,18 @@ impl CongestionPoint for Trimming {
         self.returns
     }
 
-    fn on_enqueue(&mut self, frame: &Passage, view: &impl View) -> Verdict {
+    fn on_enqueue(&mut self, frame: &Passage, view: &impl View) -> Treatment {
         let bytes = u64::from(view.waiting_bytes(frame.output, frame.class)) + u64::from(frame.len);
         let fits = view.waiting_frames(frame.output, frame.class) < self.frames
             && self.queue.is_none_or(|limit| bytes <= limit);
         if fits {
-            return Verdict::Pass;
+            return Treatment::Pass;
         }
         match self.victim {
-            Victim::Arriving => Verdict::Trim,
-            Victim::Last => Verdict::TrimLast,
-            Victim::Random if self.streams[usize::from(frame.output)].below(2) == 0 => Verdict::Trim,
-            Victim::Random => Verdict::TrimLast,
+            Victim::Arriving => Treatment::Trim,
+            Victim::Last => Treatment::TrimLast,
+            Victim::Random if self.streams[usize::from(frame.output)].below(2) == 0 => Treatment::Trim,
+            Victim::Random => Treatment::TrimLast,
         }
     }
 
@@ -165,11 +165,11 @@ mod tests {
     #[test]
     fn eight_frames_fit_and_the_next_is_trimmed() {
         let mut point = made(&[("victim", Value::Choice("arriving".into()))]);
-        assert_eq!(point.on_enqueue(&frame(0), &Queue(7_000)), Verdict::Pass);
-        assert_eq!(point.on_enqueue(&frame(0), &Queue(8_000)), Verdict::Trim);
+        assert_eq!(point.on_enqueue(&frame(0), &Queue(7_000)), Treatment::Pass);
+        assert_eq!(point.on_enqueue(&frame(0), &Queue(8_000)), Treatment::Trim);
         let mut point = made(&[("queue", Value::Size(Bytes::new(3_000))), ("victim", Value::Choice("last".into()))]);
-        assert_eq!(point.on_enqueue(&frame(0), &Queue(2_000)), Verdict::Pass);
-        assert_eq!(point.on_enqueue(&frame(0), &Queue(2_001)), Verdict::TrimLast);
+        assert_eq!(point.on_enqueue(&frame(0), &Queue(2_000)), Treatment::Pass);
+        assert_eq!(point.on_enqueue(&frame(0), &Queue(2_001)), Treatment::TrimLast);
     }
 
     #[test]
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn half_of_the_victims_are_the_last_of_the_queue() {
         let mut point = made(&[]);
-        let last = (0..10_000).filter(|_| point.on_enqueue(&frame(0), &Queue(8_000)) == Verdict::TrimLast).count();
+        let last = (0..10_000).filter(|_| point.on_enqueue(&frame(0), &Queue(8_000)) == Treatment::TrimLast).count();
         assert!((4_800..5_200).contains(&last), "{last}");
     }
 }

@@ -62,8 +62,8 @@ pub use discover::{
 };
 pub use faults::{FaultStudy, busy_time, fault_kinds};
 pub use grid::{
-    Axis, CompareError, CompareEvent, CompareStudy, Compared, Curve, Grid, GridError, LoadedComparison, Older, Part,
-    Point, PointResult, Sample, SweepRow, SweepStudy, SweepTable, Views, given_twice, kind_of, parse_axis,
+    Axis, CompareError, CompareEvent, CompareStudy, Compared, Curve, Grid, GridError, GridPoint, LoadedComparison,
+    Older, Part, PointResult, Sample, SweepRow, SweepStudy, SweepTable, Views, given_twice, kind_of, parse_axis,
     quantity_keys, value_names,
 };
 pub use import::{

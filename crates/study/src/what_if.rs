@@ -1,6 +1,6 @@
 //! Several futures of one past: a stopped run goes on once as it is, and once with each of some changes.
 
-use crate::grid::Point;
+use crate::grid::GridPoint;
 use crate::judge::run_record;
 use crate::run::{ChangeError, Execution, Options, Session, StudyError, finish};
 use fabric::{Progress, Totals};
@@ -89,7 +89,7 @@ pub fn what_if(
         return Err(WhatIfError::TooMany(many));
     }
     let mut futures = vec![(Vec::new(), session.clone())];
-    for point in Point::all(axes).into_iter().filter(|point| !point.overrides.is_empty()) {
+    for point in GridPoint::all(axes).into_iter().filter(|point| !point.overrides.is_empty()) {
         let mut future = session.clone();
         future.set(&point.overrides).map_err(WhatIfError::Change)?;
         futures.push((point.cell(), future));

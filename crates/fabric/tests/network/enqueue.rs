@@ -2,7 +2,7 @@
 
 use crate::kit::*;
 use congestion::parameter::{Value, Values};
-use congestion::point::{Passage, Surroundings, Verdict, View};
+use congestion::point::{Passage, Surroundings, Treatment, View};
 use congestion::{ByClass, CongestionPoint, POINTS, Point};
 use fabric::spec::*;
 use fabric::topology;
@@ -92,7 +92,7 @@ impl CongestionPoint for Shown {
     fn discards(&self) -> u8 {
         self.0.discards()
     }
-    fn on_enqueue(&mut self, frame: &Passage, view: &impl View) -> Verdict {
+    fn on_enqueue(&mut self, frame: &Passage, view: &impl View) -> Treatment {
         self.0.on_enqueue(frame, view)
     }
     fn on_start(&mut self, frame: &Passage, view: &impl View) -> bool {

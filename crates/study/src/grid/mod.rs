@@ -11,5 +11,5 @@ mod sweep;
 pub use compare::{CompareError, CompareEvent, CompareStudy, Compared, LoadedComparison, Views};
 pub use error::GridError;
 pub use part::Part;
-pub use points::{Grid, Older, Point, PointResult, Sample, kind_of, quantity_keys, value_names};
+pub use points::{Grid, GridPoint, Older, PointResult, Sample, kind_of, quantity_keys, value_names};
 pub use sweep::{Axis, Curve, SweepRow, SweepStudy, SweepTable, given_twice, parse_axis};

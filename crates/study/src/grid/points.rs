@@ -23,14 +23,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// One cell of the grid: the values it sets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Point {
+pub struct GridPoint {
     /// Overrides, `path=value`, with lower precedence than those of the command.
     pub beneath: Vec<String>,
     /// Overrides, `path=value`, in the order of the axes, with higher precedence than those of the command.
     pub overrides: Vec<String>,
 }
 
-impl Point {
+impl GridPoint {
     /// Checks that all combinations of the axes, with this number of seeds, fit in memory.
     ///
     /// # Errors
@@ -42,12 +42,12 @@ impl Point {
     }
 
     /// Returns all combinations of the values of the axes, given as (path, values). There may be many: see
-    /// [`Point::fit`].
+    /// [`GridPoint::fit`].
     #[must_use]
-    pub fn all(axes: &[(String, Vec<String>)]) -> Vec<Point> {
-        let mut points = vec![Point::default()];
+    pub fn all(axes: &[(String, Vec<String>)]) -> Vec<GridPoint> {
+        let mut points = vec![GridPoint::default()];
         for (path, values) in axes {
-            let each = |point: &Point| {
+            let each = |point: &GridPoint| {
                 let with = |value: &String| {
                     let mut point = point.clone();
                     point.overrides.push(format!("{path}={value}"));
@@ -120,7 +120,7 @@ pub struct Sample {
 #[derive(Clone, Debug)]
 pub struct PointResult {
     /// The cell.
-    pub point: Point,
+    pub point: GridPoint,
     /// Expectations of the cell, without their flows and nodes.
     pub expectations: Vec<Expectation>,
     /// Runs of the cell, in the order of their seeds.
@@ -132,7 +132,7 @@ pub struct Grid {
     scenario: PathBuf,
     pub(super) overrides: Vec<String>,
     /// The cells.
-    pub points: Vec<Point>,
+    pub points: Vec<GridPoint>,
     /// Seeds of each cell.
     pub seeds: Vec<u64>,
     /// Expectations of every cell.
@@ -165,7 +165,7 @@ impl Grid {
         scenario: &Path,
         overrides: &[String],
         plan: &Plan,
-        points: Vec<Point>,
+        points: Vec<GridPoint>,
         (out, older): (&Path, Older),
     ) -> Result<Grid, GridError> {
         let seeds = (0..u64::from(plan.run.replications.max(1))).map(|n| plan.run.seed.wrapping_add(n)).collect();
@@ -197,8 +197,8 @@ impl Grid {
     ///
     /// # Errors
     /// Returns an error if the directory has become that of something else, or cannot be written.
-    pub fn add(&mut self, plan: &Plan, points: Vec<Point>) -> Result<Vec<Option<GridError>>, GridError> {
-        let add = |point: Point| match self.loaded(plan, &point, Older::Extend) {
+    pub fn add(&mut self, plan: &Plan, points: Vec<GridPoint>) -> Result<Vec<Option<GridError>>, GridError> {
+        let add = |point: GridPoint| match self.loaded(plan, &point, Older::Extend) {
             Ok(loaded) => {
                 self.push(point, loaded);
                 None
@@ -211,7 +211,7 @@ impl Grid {
     }
 
     /// Loads a cell.
-    fn loaded(&self, plan: &Plan, point: &Point, older: Older) -> Result<Loaded, GridError> {
+    fn loaded(&self, plan: &Plan, point: &GridPoint, older: Older) -> Result<Loaded, GridError> {
         let option = if older == Older::Extend { "--vary" } else { "--axis" };
         let own = |errors: Errors| wrong(point, errors.of_cell(plan, &point.overrides, option));
         let cell = load(&self.scenario, &self.overrides_with(point)).map_err(own)?;
@@ -230,7 +230,7 @@ impl Grid {
         })
     }
 
-    fn push(&mut self, point: Point, loaded: Loaded) {
+    fn push(&mut self, point: GridPoint, loaded: Loaded) {
         self.points.push(point);
         self.records.push(None);
         self.seed_offsets.push(loaded.seed_offset);
@@ -253,7 +253,7 @@ impl Grid {
         self.overrides_with(&self.points[point])
     }
 
-    fn overrides_with(&self, Point { beneath, overrides }: &Point) -> Vec<String> {
+    fn overrides_with(&self, GridPoint { beneath, overrides }: &GridPoint) -> Vec<String> {
         beneath.iter().chain(&self.overrides).chain(overrides).cloned().collect()
     }
 
@@ -474,7 +474,7 @@ impl Grid {
 }
 
 /// Finds a value of an axis that has no effect in a cell: its label would be false.
-fn ineffective(point: &Point, plan: &Plan, replications: u32) -> Option<GridError> {
+fn ineffective(point: &GridPoint, plan: &Plan, replications: u32) -> Option<GridError> {
     let axis = |text: &str| GridError::Axis { axis: text.to_owned() };
     if plan.run.replications != replications {
         return Some(axis("run.replications"));
@@ -486,7 +486,7 @@ fn ineffective(point: &Point, plan: &Plan, replications: u32) -> Option<GridErro
     point.overrides.iter().find(|text| !has_effect(text)).map(|text| axis(text))
 }
 
-fn wrong(Point { beneath, overrides }: &Point, errors: Errors) -> GridError {
+fn wrong(GridPoint { beneath, overrides }: &GridPoint, errors: Errors) -> GridError {
     GridError::Scenario { cell: overrides.iter().chain(beneath).cloned().collect(), errors }
 }
 

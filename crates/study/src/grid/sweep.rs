@@ -1,7 +1,7 @@
 //! Sweeps: a grid of values times several seeds, and the table of its results.
 
 use super::error::GridError;
-use super::points::{Grid, Older, Point, PointResult, kind_of};
+use super::points::{Grid, GridPoint, Older, PointResult, kind_of};
 use crate::measure::statistics::{Bounds, Summary, summarise_within};
 use crate::run::names::slug;
 use files::text::csv_cell;
@@ -65,11 +65,11 @@ impl SweepStudy {
             given.is_empty() || path == VARIANT && !given.iter().any(|(given, _)| given == VARIANT)
         });
         let axes: Vec<Axis> = own.collect::<Vec<_>>().into_iter().chain(given).collect();
-        Point::fit(&axes, plan.run.replications)?;
+        GridPoint::fit(&axes, plan.run.replications)?;
         let usual = || Path::new("results").join(format!("{}-sweep", slug(&plan.name)));
         let out = out.map_or_else(usual, Path::to_owned);
         let plan = plan.without_flows();
-        let grid = Grid::new(file, overrides, &plan, Point::all(&axes), (&out, Older::Keep))?;
+        let grid = Grid::new(file, overrides, &plan, GridPoint::all(&axes), (&out, Older::Keep))?;
         Ok(SweepStudy { axes, grid, out })
     }
 

@@ -1,7 +1,7 @@
 //! A figure of a paper: its cells, run under the default and other readings of the paper, and the verdicts on its
 //! statements.
 
-use crate::grid::points::{Point, PointResult, quantity_keys};
+use crate::grid::points::{GridPoint, PointResult, quantity_keys};
 use crate::judge::trend::{CellRuns, TrendJudgement, judge_trend};
 use crate::judge::undetermined::{Votes, doubt};
 use crate::judge::verdict::{Judgement, Verdict, judge_values};
@@ -21,7 +21,7 @@ pub struct Alternative {
 #[derive(Clone, Debug)]
 pub struct FigureStudy {
     /// All cells under all readings, each once. The cells of the default reading come first, in the order of the axes.
-    pub points: Vec<Point>,
+    pub points: Vec<GridPoint>,
     /// The other readings.
     pub alternatives: Vec<Alternative>,
     /// The point of every cell, for the default reading and then for each alternative.
@@ -144,7 +144,7 @@ impl FigureStudy {
     /// Creates the cells of a plan, with or without alternatives for open choices.
     #[must_use]
     pub fn new(plan: &Plan, with_choices: bool) -> FigureStudy {
-        let cells = Point::all(&plan.axes());
+        let cells = GridPoint::all(&plan.axes());
         let choices = &plan.figure.choices;
         let mut alternatives = Vec::new();
         let mut readings = vec![vec![0; choices.len()]];
@@ -156,11 +156,11 @@ impl FigureStudy {
                 alternatives.push(Alternative { choice: choice.name.clone(), value: option.label.clone() });
             }
         }
-        let mut points: Vec<Point> = Vec::new();
+        let mut points: Vec<GridPoint> = Vec::new();
         let mut layout = Vec::new();
         for reading in &readings {
-            let mut place = |cell: &Point| {
-                let point = Point { beneath: chosen(choices, reading, cell), ..cell.clone() };
+            let mut place = |cell: &GridPoint| {
+                let point = GridPoint { beneath: chosen(choices, reading, cell), ..cell.clone() };
                 points.iter().position(|known| *known == point).unwrap_or_else(|| {
                     points.push(point);
                     points.len() - 1
@@ -249,7 +249,7 @@ impl FigureStudy {
 }
 
 /// Returns the overrides that apply a reading to a cell.
-fn chosen(choices: &[OpenChoice], reading: &[usize], cell: &Point) -> Vec<String> {
+fn chosen(choices: &[OpenChoice], reading: &[usize], cell: &GridPoint) -> Vec<String> {
     let cell = cell.cell();
     let each = choices.iter().zip(reading).filter(|(choice, _)| choice.within.holds(&cell));
     each.flat_map(|(choice, &value)| choice.options[value].set.iter().cloned()).collect()

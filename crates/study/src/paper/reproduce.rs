@@ -8,7 +8,7 @@ use super::charts::{grid_charts, time_charts};
 use super::figure::FigureStudy;
 use super::judged_figure::JudgedFigure;
 use crate::grid::GridError;
-use crate::grid::points::{Grid, Older, Point};
+use crate::grid::points::{Grid, GridPoint, Older};
 use crate::run::names::file_name;
 use results::document::{Count, FigureRun, MissingPart, Paper as PaperDocument};
 use results::{Manifest, PLOTS_FOLDER, ResultsError, hex};
@@ -169,7 +169,7 @@ impl FigureRunner {
             set.insert(0, format!("run.duration={quick}"));
             plan = load(&figure.file, &set).map_err(FigureError::Scenario)?;
         }
-        Point::fit(&plan.axes(), plan.run.replications).map_err(FigureError::Grid)?;
+        GridPoint::fit(&plan.axes(), plan.run.replications).map_err(FigureError::Grid)?;
         let study = FigureStudy::new(&plan, options.choices && !options.short_form);
         let plan = plan.without_flows();
         let grid = Grid::new(&figure.file, &set, &plan, study.points.clone(), (&out, Older::Replace));

@@ -169,7 +169,7 @@ pub fn standing(goals: &[Goal], conditions: &[Condition], result: &PointResult) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grid::{Point, Sample};
+    use crate::grid::{GridPoint, Sample};
     use scenario::{Limits, NoFiles, load_str};
 
     fn plan() -> Plan {
@@ -207,7 +207,7 @@ mod tests {
             values: values.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
         };
         PointResult {
-            point: Point::default(),
+            point: GridPoint::default(),
             expectations: Vec::new(),
             samples: outcomes.iter().map(sample).collect(),
         }

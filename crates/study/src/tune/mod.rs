@@ -13,7 +13,7 @@ pub use goal::{Condition, Goal, Standing};
 pub use range::Vary;
 
 use crate::faults::relative;
-use crate::grid::{Axis, Grid, GridError, Older, Point, PointResult, SweepTable};
+use crate::grid::{Axis, Grid, GridError, GridPoint, Older, PointResult, SweepTable};
 use crate::run::names::slug;
 use goal::standing;
 use results::document::{Document, Tune, TuneCandidate, TuneGoal, TunedKey};
@@ -175,9 +175,9 @@ impl TuneStudy {
         self.search.keys.iter().zip(positions).map(|(key, &position)| key.at(position)).collect()
     }
 
-    fn point(&self, values: &[String]) -> Point {
+    fn point(&self, values: &[String]) -> GridPoint {
         let set = |(key, value): (&Vary, &String)| format!("{}={value}", key.path);
-        Point { beneath: Vec::new(), overrides: self.search.keys.iter().zip(values).map(set).collect() }
+        GridPoint { beneath: Vec::new(), overrides: self.search.keys.iter().zip(values).map(set).collect() }
     }
 
     fn standing(&self, candidate: &Candidate, results: &[PointResult]) -> Standing {

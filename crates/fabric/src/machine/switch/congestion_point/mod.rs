@@ -6,7 +6,7 @@
 mod look_ahead;
 mod notices;
 mod receipts;
-mod verdict;
+mod treatment;
 mod view;
 
 use self::view::{Seen, Sight};

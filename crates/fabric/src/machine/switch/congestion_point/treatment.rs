@@ -1,11 +1,11 @@
-//! Verdicts on frames that are about to join a queue: passed, marked, trimmed or dropped.
+//! Treatment of frames that are about to join a queue: passed, marked, trimmed or dropped.
 
 use super::passage;
 use crate::machine::frame::{Frame, Kind, List, MARKED, NIL};
 use crate::machine::network::{Ctx, Network};
 use crate::machine::port::MARKS;
 use crate::observe::probe::{DropCause, Probe};
-use congestion::point::{Passage, Verdict};
+use congestion::point::{Passage, Treatment};
 use congestion::{CongestionPoint, Stamp};
 use units::{Bytes, Time};
 
@@ -44,14 +44,14 @@ impl<P: Probe> Network<P> {
             return true;
         }
         match self.consult(now, switch, |point, _, seen| point.on_enqueue(&passage, seen)) {
-            None | Some(Verdict::Pass) => return true,
-            Some(Verdict::Mark) => {
+            None | Some(Treatment::Pass) => return true,
+            Some(Treatment::Mark) => {
                 self.mark(now, out, place);
                 return true;
             }
-            Some(Verdict::Drop) => self.drop_inside(now, switch, place, DropCause::Early, ctx),
-            Some(Verdict::Trim) => self.trim_into_queue(now, switch, out, place, ctx),
-            Some(Verdict::TrimLast) => {
+            Some(Treatment::Drop) => self.drop_inside(now, switch, place, DropCause::Early, ctx),
+            Some(Treatment::Trim) => self.trim_into_queue(now, switch, out, place, ctx),
+            Some(Treatment::TrimLast) => {
                 let Some(last) = self.take_last(now, switch, out, passage.class) else {
                     self.trim_into_queue(now, switch, out, place, ctx);
                     return false;
@@ -69,9 +69,9 @@ impl<P: Probe> Network<P> {
         let out = self.switches[switch as usize].first_port + u32::from(passage.output);
         let lane = self.lane(out, passage.class);
         self.lanes[lane].bytes -= u32::from(passage.len);
-        let verdict = self.consult(now, switch, |point, _, seen| point.on_enqueue(passage, seen));
+        let treatment = self.consult(now, switch, |point, _, seen| point.on_enqueue(passage, seen));
         self.lanes[lane].bytes += u32::from(passage.len);
-        if verdict == Some(Verdict::Mark) {
+        if treatment == Some(Treatment::Mark) {
             self.mark(now, out, place);
         }
     }
