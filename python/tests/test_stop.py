@@ -135,7 +135,7 @@ def test_damaged_and_foreign_files_are_refused(tmp_path):
         path.write_bytes(damaged)
         with pytest.raises(tailback.TailbackError):
             tailback.resume(path)
-    with pytest.raises(tailback.TailbackError, match="no saved simulation"):
+    with pytest.raises(tailback.TailbackError, match="not a saved simulation"):
         tailback.resume(VICTIM)
     with pytest.raises(tailback.TailbackError):
         tailback.resume(tmp_path / "missing")

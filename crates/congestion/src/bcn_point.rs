@@ -39,8 +39,8 @@ const SIGNALS: Parameter = Parameter {
         "queue",
         "Lu et al. 2006, section II: a decrease signal above Qeq; below it signals only for the tag, else none",
     ),
-    meaning: "Which sources are notified. The sign of the feedback tells a notified source whether to slow down or \
-         speed up.",
+    meaning: "Which sources are notified. A notified source slows down on negative feedback and speeds up on positive \
+              feedback.",
 };
 const SEVERE_MODE: Parameter = Parameter {
     name: "severe",
@@ -201,11 +201,11 @@ impl BcnPoint {
         let mode = values.choice("severe");
         if mode != "off" && severe_at <= set_point {
             let message = format!("{severe_at} bytes are not above the set point of {set_point}");
-            return Err(Invalid::new("severe_at", message, "give a longer queue, or say `severe = \"off\"`"));
+            return Err(Invalid::new("severe_at", message, "give a longer queue, or set `severe = \"off\"`"));
         }
         if mode == "graded" && severest_at <= severe_at {
             let message = format!("{severest_at} bytes are not above `severe_at`, {severe_at}");
-            return Err(Invalid::new("severest_at", message, "give a longer queue, or say `severe = \"literal\"`"));
+            return Err(Invalid::new("severest_at", message, "give a longer queue, or set `severe = \"literal\"`"));
         }
         let (severe_at, severest_at) = match mode.as_str() {
             "literal" => (severe_at, severe_at),

@@ -30,7 +30,7 @@ pub(crate) const INFO: ProtocolInfo = ProtocolInfo {
                 ("acknowledgement", "marks echoed by acknowledgements"),
             ]),
             default: ParameterDefault::Value("cnp", "Zhu et al. 2016, section 3.1: the notification point sends CNPs"),
-            meaning: "What tells the source of congestion.",
+            meaning: "Signal by which a source learns of congestion.",
         },
         Parameter {
             name: "evaluation",

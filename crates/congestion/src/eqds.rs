@@ -9,7 +9,8 @@ use crate::pulling::{self, Demand};
 
 pub(crate) const INFO: ProtocolInfo = ProtocolInfo {
     name: "eqds",
-    summary: "EQDS: credit from the destination for what a source announces, after a speculative start; needs `trim`",
+    summary: "EQDS: credit from the destination for the announced demand of a source, after a speculative start; needs \
+              `trim`",
     parameters: &[
         pulling::WINDOW,
         pulling::pull_rate("1.0", "Olteanu et al., NSDI 2022: credit is paced at the rate of the receiver's link"),

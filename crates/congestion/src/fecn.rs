@@ -65,7 +65,7 @@ pub(crate) const SOURCE_B: ProtocolInfo = ProtocolInfo {
                 "before-first-reply",
                 "our reading of the 802.1au bake-off slides: BCN-00 with the fast start",
             ),
-            meaning: "When BCN(0,0) applies, and what it does.",
+            meaning: "When BCN(0,0) applies, and its effect.",
         },
         Parameter {
             name: "fail_safe",

@@ -24,7 +24,7 @@ pub(crate) const PROBE_ANSWERS: Parameter = Parameter {
     name: "probe_answers",
     kind: ParameterKind::Choice(&[
         ("positive", "only if the queue has room for a higher rate; otherwise the probe is discarded"),
-        ("both", "always; without room, the reply asks for a lower rate"),
+        ("both", "always; if the queue is too long, the reply requests a lower rate"),
     ]),
     default: ParameterDefault::Value("positive", "802.1au bake-off slides: return probe only if rate increase desired"),
     meaning: "Which probes the congestion point answers. The slides advise against negative replies.",

@@ -17,7 +17,7 @@ pub(crate) const GUIDANCE: Parameter = Parameter {
         ("fecn", "the rate of the FECN law, updated every `guidance_period`, starting at the capacity"),
         ("none", "no suggestion"),
     ]),
-    default: ParameterDefault::Value("flows", "our reading: the 802.1au bake-off slides do not say how"),
+    default: ParameterDefault::Value("flows", "our reading: the 802.1au bake-off slides do not state how"),
     meaning: "Rate that notices and probe replies suggest to a source.",
 };
 pub(crate) const GUIDANCE_PERIOD: Parameter = Parameter {

@@ -55,7 +55,7 @@ pub(crate) const INFO: ProtocolInfo = ProtocolInfo {
             name: "rate_per_hop",
             kind: ParameterKind::Flag,
             default: ParameterDefault::Value("false", "HPCC simulator, MULTI_RATE 0: one rate for all hops"),
-            meaning: "Whether each hop has a rate of its own, of which the smallest counts.",
+            meaning: "Whether each hop has its own rate; the smallest one applies.",
         },
         window_parameter("variable", "HPCC simulator, HAS_WIN 1 and VAR_WIN 1"),
         BASE_WINDOW,

@@ -52,7 +52,8 @@ pub(crate) const INFO: ProtocolInfo = ProtocolInfo {
             name: "quick_adapt",
             kind: ParameterKind::Flag,
             default: ParameterDefault::Value("true", "htsim, uec.cpp: _disable_quick_adapt is false"),
-            meaning: "Whether the window becomes what a round achieved after a trimmed frame or a long delay.",
+            meaning: "Whether the window falls to the acknowledged bytes of a round after a trimmed frame or a long \
+                      delay.",
         },
         pulling::timeout("100us", "htsim, uec.h: DEFAULT_UEC_RTO_MIN"),
         pulling::PATHS,

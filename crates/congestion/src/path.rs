@@ -29,9 +29,9 @@ impl Round {
 pub(crate) enum WindowBound {
     /// Not at all.
     None,
-    /// By what the link sends in a base round trip.
+    /// By the bytes that the link sends in a base round trip.
     Fixed,
-    /// By what the current rate sends in a base round trip.
+    /// By the bytes that the current rate sends in a base round trip.
     Variable,
 }
 
@@ -61,8 +61,8 @@ pub(crate) const fn window_parameter(default: &'static str, source: &'static str
         name: "window",
         kind: ParameterKind::Choice(&[
             ("none", "no window"),
-            ("fixed", "what the link sends in a base round trip"),
-            ("variable", "what the current rate sends in a base round trip"),
+            ("fixed", "the bytes that the link sends in a base round trip"),
+            ("variable", "the bytes that the current rate sends in a base round trip"),
         ]),
         default: ParameterDefault::Value(default, source),
         meaning: "Maximum number of unacknowledged bytes.",
@@ -100,8 +100,8 @@ pub(crate) const REWAITS: Parameter = Parameter {
     name: "rewaits",
     kind: ParameterKind::Flag,
     default: ParameterDefault::Value("false", "our choice: a frame that may start keeps its permission"),
-    meaning: "Whether a lower rate makes a frame wait again that has waited for the former rate, but not yet for this one. \
-         A flow that its window holds sees its rate fall while it waits.",
+    meaning: "Whether a lower rate also delays a frame that has already waited for the former rate. The rate of a flow \
+              may fall while its window blocks it.",
 };
 
 /// Reads [`REWAITS`], if the control has it.
@@ -113,7 +113,7 @@ pub(crate) fn gap(values: &Values) -> Pacing {
 pub(crate) const BASE_WINDOW: Parameter = Parameter {
     name: "base_window",
     kind: ParameterKind::Size(1, 1 << 40),
-    default: ParameterDefault::Absent("what the link sends in `base_rtt`"),
+    default: ParameterDefault::Absent("the bytes that the link sends in `base_rtt`"),
     meaning: "Window of a flow that sends at the rate of its link; at other rates it is in proportion.",
 };
 

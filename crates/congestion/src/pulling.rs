@@ -86,7 +86,7 @@ pub(crate) const fn timeout(default: &'static str, source: &'static str) -> Para
         name: "timeout",
         kind: ParameterKind::Time,
         default: ParameterDefault::Value(default, source),
-        meaning: "Time after which a frame of which nothing has been heard is retransmitted.",
+        meaning: "Time after which a frame without an answer is retransmitted.",
     }
 }
 

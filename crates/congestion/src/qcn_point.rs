@@ -188,11 +188,11 @@ impl QcnPoint {
         let keep_alive = values.maybe_time("keep_alive");
         if placed == Placed::Outputs && culprit != Culprit::Arrival {
             let message = "frames are drawn from the buffers of inputs, and the queues of outputs are watched";
-            return Err(Invalid::new("culprit", message, "say `placed = \"inputs\"`, or `culprit = \"arrival\"`"));
+            return Err(Invalid::new("culprit", message, "set `placed = \"inputs\"`, or `culprit = \"arrival\"`"));
         }
         if placed == Placed::Outputs && keep_alive.is_some() {
             let message = "it runs while the sender of an input is stopped, and the queues of outputs are watched";
-            return Err(Invalid::new("keep_alive", message, "say `placed = \"inputs\"`, or leave it out"));
+            return Err(Invalid::new("keep_alive", message, "set `placed = \"inputs\"`, or remove it"));
         }
         if keep_alive == Some(Span::ZERO) {
             return Err(Invalid::new("keep_alive", "a clock without an interval", "give a time above zero"));

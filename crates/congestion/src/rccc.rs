@@ -12,20 +12,20 @@ use crate::pulling::{self, Demand, FirstWindow};
 
 pub(crate) const INFO: ProtocolInfo = ProtocolInfo {
     name: "rccc",
-    summary: "RCCC of Ultra Ethernet: credit from the destination for what a source announces; needs `trim`",
+    summary: "RCCC of Ultra Ethernet: credit from the destination for the announced demand of a source; needs `trim`",
     parameters: &[
         Parameter {
             name: "max_window",
             kind: ParameterKind::Number(0.1, 100.0),
             default: ParameterDefault::Value("1.5", "htsim, uec.cpp: setConfiguredMaxWnd in initRccc"),
-            meaning: "Bandwidth-delay products of the path that a flow sends before its destination has permitted any, and \
-                 that it asks for at most.",
+            meaning: "Bandwidth-delay products of the path that a flow sends before its first credit, and the largest \
+                      demand that it announces.",
         },
         Parameter {
             name: "pull_frames",
             kind: ParameterKind::Count(1, 1000),
             default: ParameterDefault::Value("4", "htsim, uec.cpp: _mtus_per_pull, called the default of UEC there"),
-            meaning: "Frames that one pull permits, if the flow wants so many.",
+            meaning: "Frames that one pull permits, at most the announced demand of the flow.",
         },
         pulling::pull_rate("0.99", "htsim, main_uec.cpp: UecPullPacer at 0.99 of the link"),
         pulling::timeout("100us", "htsim, uec.h: DEFAULT_UEC_RTO_MIN"),

@@ -8,7 +8,7 @@ use units::{Bytes, Rate, Stream, Time, math};
 
 const AT: ParameterKind = ParameterKind::Choice(&[
     ("enqueue", "when the frame joins the queue, in which it is not counted"),
-    ("dequeue", "when the frame leaves the queue, in which it is no longer counted"),
+    ("dequeue", "when the frame leaves the queue, which no longer contains it"),
 ]);
 
 const PMAX: Parameter = Parameter {
@@ -36,7 +36,7 @@ const KMAX: Parameter = Parameter {
 const WEIGHT: Parameter = Parameter {
     name: "weight",
     kind: ParameterKind::Number(0.000_001, 1.0),
-    default: ParameterDefault::Value("1", "our choice: the queue as it is, as in data-centre switches"),
+    default: ParameterDefault::Value("1", "our choice: the present queue, as in data-centre switches"),
     meaning: "Weight of the queue in its moving average, which every arrival updates: average += weight * (queue - \
          average). 1 is the queue itself. While the queue is empty, the average decays as if frames of the largest \
          size arrived back to back, also if arrivals are dropped meanwhile.",
@@ -235,7 +235,7 @@ fn by_rate(text: &str) -> Result<Vec<(Rate, Thresholds)>, Invalid> {
         let rate: Rate = rate.parse().map_err(|_| wrong("does not begin with a rate"))?;
         let length = |text: &str| text.parse::<Bytes>().map(|length| length.get() as f64);
         let (Ok(kmin), Ok(kmax)) = (length(kmin), length(kmax)) else {
-            return Err(wrong("has a threshold that is no size"));
+            return Err(wrong("has a threshold that is not a size"));
         };
         let pmax = pmax.parse().ok().filter(|pmax| (0.0..=1.0).contains(pmax));
         let pmax = pmax.ok_or_else(|| wrong("has a probability that is not from 0 to 1"))?;

@@ -62,7 +62,7 @@ pub(crate) const CUBIC: ProtocolInfo = ProtocolInfo {
             name: "fast_convergence",
             kind: ParameterKind::Flag,
             default: ParameterDefault::Value("true", "RFC 9438, section 4.7"),
-            meaning: "Whether a flow that is reduced below its last maximum gives up some of it.",
+            meaning: "Whether a flow that is reduced below its last maximum also lowers that maximum.",
         },
     ],
     presets: &[],

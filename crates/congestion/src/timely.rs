@@ -72,7 +72,7 @@ const MAX_DECREASE: Parameter = Parameter {
     name: "max_decrease",
     kind: ParameterKind::Number(0.0, 1.0),
     default: ParameterDefault::Value("0.5", "Mittal, timely-code-snippet.cc"),
-    meaning: "Largest fraction of the rate that an update takes away.",
+    meaning: "Largest fraction by which an update reduces the rate.",
 };
 const EVERY: Parameter = Parameter {
     name: "segment",

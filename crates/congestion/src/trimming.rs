@@ -41,8 +41,8 @@ pub(crate) const INFO: PointInfo = PointInfo {
         Parameter {
             name: "return_to_sender",
             kind: ParameterKind::Flag,
-            default: ParameterDefault::Value("false", "our choice: a header without room is dropped"),
-            meaning: "Whether the header of a trimmed frame that finds no room goes back to its source.",
+            default: ParameterDefault::Value("false", "our choice: a header that does not fit is dropped"),
+            meaning: "Whether the header of a trimmed frame returns to its source if it does not fit in its queue.",
         },
         Parameter {
             name: "kmin",

@@ -79,7 +79,7 @@ impl<'a> Subnet<'a> {
         if tree >= routes.trees().max(1) {
             let trees = routes.trees();
             return Err(match trees {
-                0 => format!("there is no tree {tree}; this routing does not use trees, leave --tree out"),
+                0 => format!("there is no tree {tree}: this routing does not use trees; remove --tree"),
                 _ => format!("there is no tree {tree}; there are {trees}, numbered from 0"),
             });
         }

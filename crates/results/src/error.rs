@@ -176,10 +176,10 @@ pub fn remedy(source: &io::Error) -> &'static str {
         io::ErrorKind::FileTooLarge => "it is too large to be a file that tailback wrote; restore it from a copy",
         io::ErrorKind::IsADirectory if !files::is_strange(source) => "name a file, for example one in that directory",
         io::ErrorKind::InvalidInput | io::ErrorKind::IsADirectory => {
-            "only regular files and directories inside the results are read and written; remove what is there, or if a \
-             copy lost files, copy it again with what links name"
+            "only regular files and directories inside the results are read and written; remove the obstacle, or, if a \
+             copy lost files, copy the results again with the targets of links"
         }
-        io::ErrorKind::NotADirectory => "a part of the path is a file; choose another place",
+        io::ErrorKind::NotADirectory => "a part of the path is a file; name a directory",
         _ => "check the disk and try again",
     }
 }
@@ -267,8 +267,8 @@ impl fmt::Display for ResultsError {
             ),
             Self::TooMuch { path, max_rows, max_bytes } => write!(
                 f,
-                "{}: this run has recorded more than twice what probes.max_rows ({max_rows}) or probes.max_size \
-                 ({max_bytes}B) allows before it came to an inspection; nothing is kept\n  record less (probes.record, \
+                "{}: this run has recorded more than twice the limit of probes.max_rows ({max_rows}) or \
+                 probes.max_size ({max_bytes}B) before an inspection; nothing is kept\n  record less (probes.record, \
                  probes.sample_every, probes.nodes), raise the limit, or shorten run.inspect_every",
                 path.display()
             ),
@@ -316,7 +316,7 @@ mod tests {
         let given = files::output::write_given(folder.path(), "x").expect_err("a directory");
         assert!(remedy(&given).contains("name a file"), "{}", remedy(&given));
         let own = files::output::write_file(folder.path(), "x").expect_err("a directory");
-        assert!(remedy(&own).contains("remove what is there"), "{}", remedy(&own));
+        assert!(remedy(&own).contains("remove the obstacle"), "{}", remedy(&own));
     }
 
     #[test]

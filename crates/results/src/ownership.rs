@@ -107,14 +107,14 @@ pub(super) fn verify(directory: &Path, manifest: &Manifest) -> Result<(), Result
         match size(&name) {
             None => return Err(not(format!("{name}, which its manifest lists, is missing"))),
             Some(bytes) if bytes != table.bytes => {
-                return Err(not(format!("{name} has {bytes} bytes, but its manifest says {}", table.bytes)));
+                return Err(not(format!("{name} has {bytes} bytes, but its manifest states {}", table.bytes)));
             }
             Some(_) => {}
         }
     }
     // Without a hash nobody knows whether a file is still as it was written.
     if manifest.files.is_none() || !manifest.has_hashes() {
-        return Err(not("its manifest has no hashes, so that edited files cannot be told from others".to_owned()));
+        return Err(not("its manifest has no hashes, so edited files cannot be detected".to_owned()));
     }
     for FileRecord { path, bytes, hash: recorded } in manifest.files.iter().flatten() {
         let file = directory.join(path);

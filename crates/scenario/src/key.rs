@@ -177,7 +177,7 @@ impl Kind {
             Kind::Choice(names) => format!("one of {}", list(names)),
             Kind::Choices(names) => format!("a list of {}", list(names)),
             Kind::Names => {
-                "a name or a list of names; * stands for anything, ? for a character, {0..7} for numbers".into()
+                "a name or a list of names; * matches anything, ? one character, {0..7} the numbers from 0 to 7".into()
             }
             Kind::Counts(..) => "a list of whole numbers, such as [4, 4]".into(),
             Kind::Pair => "a list of two names, such as [\"sw0\", \"sw1\"]".into(),

@@ -21,7 +21,7 @@ An unknown key is an error; so is a key without effect. `tailback explain FILE` 
 of a file, an override or a default. `--set PATH=VALUE` overrides a key: `--set run.duration=5ms`,
 `--set 'switches[0].buffers[0].xoff=50KB'`, `--set 'workloads[victim].start=1ms'`.
 
-Keys in the tables below have a default, are *required*, or are optional (*none*, with what their absence means). Every
+Keys in the tables below have a default, are *required*, or are optional (*none*, with the meaning of their absence). Every
 default has a source: a standard, a paper, a product, or *our choice*. The value `\"none\"` removes an optional key that a
 `base` file, a variant or another layer has set: `--set congestion_point=none`. Keys that accept text or a list of choices
 cannot be removed this way.

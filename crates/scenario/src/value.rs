@@ -245,7 +245,7 @@ fn choose(choices: &[(String, String)], text: &str, place: Place) -> Result<(), 
         None => format!("choose one of {}", names().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ")),
     };
     let shown: String = text.chars().take(60).collect();
-    Err(Problem::new(place, format!("there is no \"{shown}\""), help))
+    Err(Problem::new(place, format!("unknown value \"{shown}\""), help))
 }
 
 fn items<'a>(kind: &Kind, item: &'a Item) -> Result<&'a [Item], Vec<Problem>> {

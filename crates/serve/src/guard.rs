@@ -104,7 +104,9 @@ pub(crate) async fn check(State(shared): State<Arc<Shared>>, request: Request, n
         Some(Refused::Host) => {
             (StatusCode::FORBIDDEN, "this server answers only to localhost; use --listen for others").into_response()
         }
-        Some(Refused::Origin) => (StatusCode::FORBIDDEN, "pages of other servers may not ask").into_response(),
+        Some(Refused::Origin) => {
+            (StatusCode::FORBIDDEN, "requests of pages of other servers are refused").into_response()
+        }
         Some(Refused::Token) => {
             (StatusCode::UNAUTHORIZED, "the token is missing or wrong; open the address that the server printed")
                 .into_response()

@@ -106,7 +106,7 @@ impl Server {
             .route("/results", get(list))
             .route("/results/{name}", get(report))
             .route("/runs/{name}", get(data))
-            .fallback(|| async { (StatusCode::NOT_FOUND, "there is no such page") })
+            .fallback(|| async { (StatusCode::NOT_FOUND, "no such page") })
             .layer(from_fn_with_state(shared.clone(), guard::check))
             .with_state(shared);
         runtime.block_on(async {

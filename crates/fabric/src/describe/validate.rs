@@ -42,7 +42,7 @@ pub fn validate(spec: &NetworkSpec) -> Vec<BuildError> {
             network(format!("a fault names link {}, but there are only {}", fault.cable, spec.graph.cables.len()));
         }
         if fault.up.is_some_and(|up| up <= fault.down) {
-            network(format!("link {} comes up before it goes down; swap the times", fault.cable));
+            network(format!("link {} recovers before it fails; swap the times", fault.cable));
         }
     }
     for cable in (0..spec.graph.cables.len() as u32).filter(|&cable| overlap(spec, cable)) {
@@ -272,7 +272,7 @@ fn check_port_buffers(spec: &NetworkSpec, node: NodeId, buffers: &[ClassBuffer],
     let Some(switch) = spec.switches.get(kind).filter(|_| spec.graph.nodes[node.0 as usize].role == Role::Switch)
     else {
         wrong.push(format!(
-            "{} is no switch; only ports of switches have buffers",
+            "{} is not a switch; only ports of switches have buffers",
             spec.graph.nodes[node.0 as usize].name
         ));
         return;

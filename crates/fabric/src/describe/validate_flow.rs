@@ -228,8 +228,8 @@ fn check_pulls(spec: &NetworkSpec, flow: &FlowSpec, reaction: &Reaction, wrong: 
     }
     if flow.added() > Bytes::ZERO && reaction.pulling().is_some_and(|pulling| pulling.demand == Demand::Announced) {
         wrong.push(
-            "its frames announce what it wants to send, which leaves no room for telemetry and `headers`; remove them, and \
-             count headers in `frame`"
+            "its frames carry the announced demand, which leaves no space for telemetry and `headers`; remove them, \
+             and count headers in `frame`"
                 .into(),
         );
     }
@@ -267,7 +267,7 @@ fn check_added(flow: &FlowSpec, reaction: &Reaction, wrong: &mut Vec<String>) {
     let what = if flow.telemetry.is_some() { "telemetry" } else { "headers" };
     if reaction.tags() {
         wrong.push(format!(
-            "its congestion control tags frames, which leaves no room for {what}; remove one of the two"
+            "its congestion control tags frames, which leaves no space for {what}; remove one of the two"
         ));
     }
     if matches!(flow.destination, Destination::Uniform(_)) {
@@ -276,6 +276,6 @@ fn check_added(flow: &FlowSpec, reaction: &Reaction, wrong: &mut Vec<String>) {
     let acknowledge = flow.acknowledge.map_or(Bytes::ZERO, |how| how.size);
     let hops = flow.telemetry.map_or(1, |telemetry| telemetry.hops);
     if hops == 0 || flow.frame.max(acknowledge).get() + flow.added().get() > 65_000 {
-        wrong.push(format!("{what} needs room for at least one hop, in frames of at most 65000B in all"));
+        wrong.push(format!("{what} needs space for at least one hop, in frames of at most 65000B in all"));
     }
 }

@@ -27,7 +27,8 @@ pub(super) fn check_watchdog(watchdog: Option<&PfcWatchdogSpec>, switch: &Switch
     }
     if switch.congestion_point.as_ref().is_some_and(|watch| watch.reliable) {
         wrong.push(
-            "a PFC watchdog drops frames that reliable delivery keeps copies of for ever; remove one of the two".into(),
+            "a PFC watchdog drops frames, and reliable delivery would never free their copies; remove one of the two"
+                .into(),
         );
     }
     let PfcWatchdogSpec { detection, restoration, poll, .. } = *watchdog;
@@ -114,15 +115,15 @@ fn check_receipts(spec: &NetworkSpec, watch: &CongestionPointSpec, wrong: &mut V
     let lossy = |class: u8| spec.classes.get(usize::from(class)).filter(|class| !class.lossless);
     if let Some(class) = lossy(watch.notice_class) {
         wrong.push(format!(
-            "receipts use class {}, which is lossy: a switch would keep the copy of a frame whose receipt is dropped for \
-             ever; choose a lossless notice_class",
+            "receipts use class {}, which is lossy: a switch would never free the copy of a frame whose receipt is \
+             dropped; choose a lossless notice_class",
             class.name
         ));
     }
     if let Some(class) = spec.flows.iter().find_map(|flow| lossy(flow.class)) {
         wrong.push(format!(
             "reliable delivery keeps a copy of every frame until it has arrived, but class {} is lossy: the copy of a \
-             dropped frame would be kept for ever; make the class lossless, or remove reliable_delivery",
+             dropped frame would never be freed; make the class lossless, or remove reliable_delivery",
             class.name
         ));
     }

@@ -145,7 +145,7 @@ fn wrong_flows_and_faults_are_refused_with_the_reason() {
             it.pattern = pattern;
         });
     });
-    refused("comes up before", |s| {
+    refused("recovers before", |s| {
         let now = at(Span::from_micros(1));
         s.faults = vec![Fault { cable: 0, down: now, up: Some(now) }];
     });

@@ -122,7 +122,7 @@ pub trait Document: Serialize + DeserializeOwned {
         let value: Value = serde_json::from_str(text).map_err(|error| changed(format!("it is damaged: {error}")))?;
         match value["format"].as_str() {
             Some(format) if format != Self::FORMAT => {
-                return Err(changed(format!("it says that it is a {format}, not a {}", Self::FORMAT)));
+                return Err(changed(format!("its format is {format}, not {}", Self::FORMAT)));
             }
             _ if hashed.is_none() && (Self::ALWAYS_HASHED || value["format"].is_string()) => {
                 return Err(changed("it does not state its own SHA-256: it was damaged or edited".into()));

@@ -68,7 +68,7 @@ fn waits_for_acknowledgements(flow: &FlowSpec, subject: &str, findings: &mut Fin
         subject,
         format!(
             "{} frames are acknowledged together, however long that takes: when congestion control reduces the window \
-             below {} frames, as after a timeout, the flow stands still until its retransmission timer expires",
+             below {} frames, as after a timeout, the flow stops until its retransmission timer expires",
             how.every, how.every
         ),
         "add a delay to its acknowledgements, such as acknowledge.delay = \"20us\"",
@@ -85,8 +85,8 @@ fn small_window(flow: &FlowSpec, sender: &Sending, subject: &str, findings: &mut
         subject,
         format!(
             "{} frames are acknowledged together, but its recovery sends at most {window} {frames}, the \
-             bandwidth-delay product of its path: the flow stands still until its retransmission timer expires, again \
-             and again",
+             bandwidth-delay product of its path: the flow stops until its retransmission timer expires, again and \
+             again",
             how.every
         ),
         "add a delay to its acknowledgements, such as acknowledge.delay = \"20us\", acknowledge fewer together, or give \

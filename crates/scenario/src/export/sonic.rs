@@ -102,7 +102,7 @@ impl Export<'_> {
             let port = port_name(number);
             let link = graph.cables[end.cable as usize].link;
             let speed = megabits(link.rate).ok_or_else(|| {
-                format!("{name}: a link of {} is no whole number of Mb/s; give it another rate", link.rate)
+                format!("{name}: the rate {} of a link is not a whole number of Mb/s; give it another rate", link.rate)
             })?;
             let metres = link.latency.as_picos().div_ceil(PICOS_PER_METRE);
             if !link.latency.as_picos().is_multiple_of(PICOS_PER_METRE) {
@@ -254,7 +254,7 @@ impl Export<'_> {
                 let power = exact.log2().round().clamp(-16.0, 16.0);
                 set("dynamic_th", format!("{power:.0}"));
                 if power.exp2() != exact {
-                    self.note("dynamic_th", "an alpha that is no power of two is rounded to the nearest");
+                    self.note("dynamic_th", "an alpha that is not a power of two is rounded to the nearest");
                 }
                 if buffer.limit < ClassBuffer::UNLIMITED.limit {
                     self.note("limit", "a static limit beside a dynamic threshold has no counterpart");

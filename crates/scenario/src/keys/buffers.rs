@@ -39,7 +39,7 @@ fn xoff_key() -> Key {
             "capacity less the headroom of the longest link",
             "IEEE 802.1Q-2014 Annex N (802.1Qbb Annex O): buffer requirements",
         ),
-        "Threshold above which the sender is told to stop.",
+        "Threshold above which the sender is paused.",
     )
     .only("flow_control", CONTROLLED)
 }

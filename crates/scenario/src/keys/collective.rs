@@ -36,9 +36,9 @@ pub(super) fn keys() -> Vec<Key> {
             ]),
             Default::Computed(
                 "ring; for a broadcast, tree; for an all-to-all, direct",
-                "our choice: what NCCL does for large messages",
+                "our choice: as NCCL for large messages",
             ),
-            "How they do it. All-reduce: ring, tree, double-binary-tree, halving-doubling, hierarchical. All-gather and \
+            "Algorithm. All-reduce: ring, tree, double-binary-tree, halving-doubling, hierarchical. All-gather and \
              reduce-scatter: ring, halving-doubling. Broadcast: tree, ring. All-to-all: direct, pairwise.",
         ),
         key(
@@ -71,13 +71,13 @@ pub(super) fn keys() -> Vec<Key> {
             "size",
             Kind::size(1, LARGEST),
             Default::Required,
-            "Data, as nccl-tests counts it: the vector of a rank; of an all-gather, what each rank has at the end; of an \
-             all-to-all, what each rank sends to all ranks and itself.",
+            "Data, as nccl-tests counts it: the vector of a rank; of an all-gather, the result of each rank; of an \
+             all-to-all, the data of a rank for all ranks, itself included.",
         ),
         key(
             "chunk",
             Kind::size(64, LARGEST),
-            Default::Absent("a rank passes a block on when it has all of it"),
+            Default::Absent("a rank forwards a block when it is complete"),
             "Data is passed on in chunks of at most this size: a chunk is sent while the next one arrives.",
         ),
         key(
@@ -106,7 +106,7 @@ pub(super) fn keys() -> Vec<Key> {
         key(
             "weights",
             Kind::Counts(0, 1 << 31),
-            Default::Absent("as `skew` says"),
+            Default::Absent("by `skew`"),
             "Shares of the receiving ranks, one number per rank.",
         )
         .only("operation", &["all-to-all"]),

@@ -141,7 +141,7 @@ pub(super) fn switches() -> Section {
                 ("static", "a fixed size per port and class"),
                 ("shared", "one memory for all ports; a queue may use alpha times the free memory"),
             ]),
-            Default::Value("static", "our choice: a formula tells whether it is lossless"),
+            Default::Value("static", "our choice: a formula decides whether it is lossless"),
             "How ports share the buffer memory.",
         ),
         key(
@@ -322,7 +322,7 @@ fn flow_control(default: &'static str, source: &'static str) -> Key {
             ("none", "frames that do not fit are dropped"),
             ("pause", "IEEE 802.3x PAUSE: stops the whole link"),
             ("pfc", "IEEE 802.1Qbb PFC: stops each lossless class separately"),
-            ("credits", "credits, as in InfiniBand: the sender knows how much buffer is free"),
+            ("credits", "credits, as in InfiniBand: the receiver grants its free buffer space to the sender"),
         ]),
         Default::Value(default, source),
         "How the device keeps its neighbours from overrunning its input buffers.",
@@ -363,7 +363,7 @@ fn pause() -> Section {
                 Kind::Count(0, 65_534),
                 Default::Computed(
                     "half of quanta",
-                    "our choice: a refresh at half time; `tailback check` tells whether the headroom survives the \
+                    "our choice: a refresh at half time; `tailback check` reports whether the headroom survives the \
                      loss of one pause frame",
                 ),
                 "Repeat the pause frame when this many quanta of the pause remain.",
@@ -451,8 +451,8 @@ fn pfc_watchdog(absent: &'static str) -> Key {
         key(
             "poll_interval",
             Kind::time(),
-            Default::Value("0s", "our choice: a storm is seen at once; SONiC polls every 100 ms or more"),
-            "Interval at which the watchdog looks at its queues.",
+            Default::Value("0s", "our choice: a storm is detected at once; SONiC polls every 100 ms or more"),
+            "Polling interval of the watchdog.",
         ),
         key("classes", Kind::Names, Default::Value("*", "our choice: all classes with PFC"), "The classes, by name."),
     ];

@@ -133,7 +133,7 @@ pub(super) fn trends() -> Section {
             )
             .only("shape", &steps),
             cells(),
-            key("source", Kind::Text, Default::Absent("no source"), "Free text: where the paper says so."),
+            key("source", Kind::Text, Default::Absent("no source"), "Free text: the place in the paper."),
             statement(),
         ],
     }

@@ -208,7 +208,7 @@ fn qcn_source() -> Vec<Key> {
             "gd",
             above_zero(),
             Default::Value("0.0078125", "IEEE 802.1Q-2014, rpgGd: 2 to the power of -7"),
-            "Fraction of its rate that a source gives up per quantum of feedback.",
+            "Fraction by which a source reduces its rate per quantum of feedback.",
         )),
         qcn(key(
             "byte_reset",

@@ -50,12 +50,12 @@ fn keys() -> Vec<Key> {
             "set",
             Kind::Any,
             Default::Absent("nothing is changed"),
-            "Changes to this file and its base: key paths with their values, as in overrides, such as \
-             { \"switches[0].buffers[0].xoff\" = \"80KB\" }. Unlike a list, which replaces that of the base, a path changes \
-             one value; [*] stands for every entry of a list.",
+            "Changes to this file and its base: key paths with their values, as in overrides, such as { \
+             \"switches[0].buffers[0].xoff\" = \"80KB\" }. Unlike a list, which replaces that of the base, a path \
+             changes one value; [*] selects every entry of a list.",
         ),
         key("name", Kind::Text, Default::Absent("the name of the file"), "Name of the scenario."),
-        key("description", Kind::Text, Default::Absent("no description"), "Free text: what the scenario shows."),
+        key("description", Kind::Text, Default::Absent("no description"), "Free text: the purpose of the scenario."),
         key("network", table(network::network()), Default::Required, "Nodes, links and routes."),
         key(
             "classes",

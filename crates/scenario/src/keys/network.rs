@@ -114,7 +114,7 @@ pub(super) fn network() -> Section {
         key(
             "frame_time",
             Kind::choice(&[
-                ("exact", "to the picosecond; what is less is carried over to the next frame"),
+                ("exact", "to the picosecond; the remainder is carried over to the next frame"),
                 ("nanoseconds-down", "whole nanoseconds, rounded down, as ns-3.17 and the HPCC simulator count"),
                 ("nearest-nanosecond", "the nearest number of whole nanoseconds, as ns-3.39 counts"),
             ]),
@@ -125,7 +125,8 @@ pub(super) fn network() -> Section {
             "headroom",
             Kind::choice(&[
                 ("hardware", "the delays that IEEE 802.1Qbb and 802.3 allow interfaces and senders"),
-                ("exact", "what the simulated links need, with the largest frame of the network in both directions"),
+                ("exact", "the headroom of the simulated links, with the largest frame of the network in both \
+                           directions"),
             ]),
             Default::Value("hardware", "our choice: thresholds that are safe on real links"),
             "What the default thresholds of PAUSE and PFC (xoff, headroom) leave room for.",
@@ -179,7 +180,7 @@ pub(super) fn network() -> Section {
             Kind::Names,
             Default::Computed(
                 "all switches of the highest layer",
-                "our choice: what an operator would set by priority",
+                "our choice: as an operator would set priorities",
             ),
             "Root of each spanning tree, at most 64.",
         )
@@ -389,7 +390,7 @@ fn nodes() -> Section {
     Section {
         about: "One node, or several with the same role.",
         keys: vec![
-            key("names", Kind::Names, Default::Required, "Unique names; {0..7} stands for eight of them."),
+            key("names", Kind::Names, Default::Required, "Unique names; {0..7} makes eight of them."),
             key(
                 "role",
                 Kind::choice(&[("host", "sends and receives; has one link or several"), ("switch", "forwards")]),
@@ -407,8 +408,8 @@ fn nodes() -> Section {
 }
 
 fn isis() -> Section {
-    const ALONE: &str = "our choice: the time of the protocol exchange alone; François et al. 2005 measure what \
-         routers add";
+    const ALONE: &str = "our choice: the time of the protocol exchange alone; François et al. 2005 measure the delays \
+                         of routers";
     Section {
         about: "IS-IS between the switches. It has converged when the run begins; a switch recomputes its tables \
              when it learns of a change.",

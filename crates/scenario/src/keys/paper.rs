@@ -53,7 +53,7 @@ fn missing() -> Section {
                 Default::Required,
                 "Name of the figure; for a statement, its place in the paper and its content.",
             ),
-            key("why", Kind::Text, Default::Required, "Reason, and what to do about it."),
+            key("why", Kind::Text, Default::Required, "Reason, and a remedy."),
         ],
     }
 }
@@ -125,7 +125,7 @@ fn sentences() -> Section {
         keys: vec![
             key("says", Kind::Text, Default::Required, "The sentence, quoted."),
             key("measure", Kind::Text, Default::Required, "In words: how the sentence is judged."),
-            key("source", Kind::Text, Default::Absent("no source"), "Where the paper says so."),
+            key("source", Kind::Text, Default::Absent("no source"), "The place in the paper."),
             key(
                 "statement",
                 Kind::Text,

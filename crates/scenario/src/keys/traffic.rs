@@ -290,7 +290,7 @@ fn flow_keys() -> Vec<Key> {
         key(
             "port",
             Kind::Count(0, 63),
-            Default::Absent("as `via` says"),
+            Default::Absent("by `via`"),
             "The port by which all frames leave a host with several links, counted from 0 in the order of its links: \
              its rail or plane. If that link fails, they wait.",
         ),
@@ -452,8 +452,8 @@ fn poisson_keys() -> Vec<Key> {
                 ),
                 (
                     "bisection",
-                    "what the switches can carry between the first and the second half of the hosts (the smallest cut), \
-                     in both directions; only flows that cross it count",
+                    "the capacity between the first and the second half of the hosts (the smallest cut), in both \
+                     directions; only flows that cross it count",
                 ),
             ]),
             Default::Value("hosts", "our choice: the same for every topology"),

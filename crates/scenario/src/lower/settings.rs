@@ -150,8 +150,8 @@ pub(crate) fn faults(gathered: &mut Gathered<'_>, root: &Node, graph: &Graph) ->
         };
         let up = node.time("up");
         if up.is_some_and(|up| up <= down) {
-            let problem = Problem::new(node.place_of("up"), "it comes up before it goes down", "swap the times");
-            gathered.problems.push(problem.and(node.place_of("down"), "it goes down"));
+            let problem = Problem::new(node.place_of("up"), "the link recovers before it fails", "swap the times");
+            gathered.problems.push(problem.and(node.place_of("down"), "it fails"));
             good = false;
         }
         let fault = |cable| Fault { cable, down: Time::ZERO + down, up: up.map(|up| Time::ZERO + up) };

@@ -285,7 +285,7 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::Flows,
         Unit::Time,
         Usual::Never,
-        "time of a flow without that on its path and without data: what `tailback why` divides among causes; a time",
+        "time of a flow less the time on its path and without data, which `tailback why` divides among causes; a time",
     ),
     row(
         "blocked-time",
@@ -375,8 +375,7 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::Run,
         Unit::Count,
         Usual::WholeRun,
-        "data frames that PFC watchdogs dropped, or that they sent in spite of a pause and for which there was no room; a \
-         count for the run",
+        "data frames that PFC watchdogs dropped, or sent in spite of a pause to a full buffer; a count for the run",
     ),
     row(
         "storms",

@@ -91,7 +91,7 @@ fn acknowledgements_for_several_frames_suit_the_window() {
     assert!(load(&flow(small, "{ every = 4, delay = \"10us\" }")).is_ok());
     let warned = |acknowledge: &str| {
         let plan = load(&flow("{ name = \"dctcp\" }", acknowledge)).unwrap_or_else(|text| panic!("{text}"));
-        crate::check(&plan).iter().any(|finding| finding.message.contains("stands still"))
+        crate::check(&plan).iter().any(|finding| finding.message.contains("the flow stops until"))
     };
     assert!(warned("{ every = 4 }"));
     assert!(!warned("{ every = 4, delay = \"10us\" }") && !warned("{}"));

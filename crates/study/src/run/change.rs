@@ -32,8 +32,8 @@ impl std::fmt::Display for ChangeError {
             ChangeError::Scenario(errors) => f.write_str(&errors.render(false)),
             ChangeError::Refused { changes, part } => write!(
                 f,
-                "{changes} changes {part}, which a running simulation cannot: thresholds of buffers, parameters of \
-                 protocols, rates of paced workloads and coming failures of links can change; start another run for the rest"
+                "{changes} changes {part}, which cannot change during a run; thresholds of buffers, parameters of \
+                 protocols, rates of paced workloads and future link failures can; start another run instead"
             ),
             ChangeError::Study(error) => error.fmt(f),
             ChangeError::Over(reason) => f.write_str(reason),

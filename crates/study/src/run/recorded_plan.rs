@@ -14,7 +14,7 @@ pub fn load_recorded(results: &Results, overrides: &[String], outside: bool) -> 
     let reader = Recorded { results, outside };
     let Some(first) = results.manifest.inputs.first() else {
         let name = results.directory().to_string_lossy().into_owned();
-        return Err(unread(name, "it does not say which scenario was run", "run the scenario itself"));
+        return Err(unread(name, "it does not name its scenario", "run the scenario itself"));
     };
     reader.copies_are_sound()?;
     load_with(&first.path, overrides, &reader, "run the scenario itself")

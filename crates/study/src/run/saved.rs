@@ -55,9 +55,7 @@ impl std::fmt::Display for SavedError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             SavedError::Io { source, .. } => source.fmt(f),
-            SavedError::Foreign => {
-                f.write_str("it is no saved simulation; `tailback run FILE --save-at TIME` saves one")
-            }
+            SavedError::Foreign => f.write_str("not a saved simulation; `tailback run FILE --save-at TIME` saves one"),
             SavedError::Version { found } => {
                 let own = version();
                 write!(
@@ -301,8 +299,8 @@ mod tests {
     fn foreign_damaged_and_other_files_are_refused() {
         let refusal = |content: &[u8]| Session::resume(content, 1).map(|_| ()).unwrap_err().to_string();
         let saved = stopped(50, true).save().unwrap();
-        assert!(refusal(b"[network]\n").contains("no saved simulation"));
-        assert!(refusal(b"").contains("no saved simulation"));
+        assert!(refusal(b"[network]\n").contains("not a saved simulation"));
+        assert!(refusal(b"").contains("not a saved simulation"));
         for bit in (MAGIC.len() * 8..saved.len() * 8).step_by(saved.len() / 11) {
             let mut damaged = saved.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);

@@ -61,9 +61,11 @@ fn found(plan: &Plan, wanted: &str) -> Result<String, String> {
     let like = names.iter().map(|name| bare(name)).collect::<Vec<_>>();
     let help = match near_name(wanted, like.iter().map(String::as_str)) {
         Some(like) => format!("did you mean '{like}'?"),
-        None => format!("measured are {}", like.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ")),
+        None => {
+            format!("the metrics are {}", like.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", "))
+        }
     };
-    Err(format!("runs have no value '{wanted}'; {help}"))
+    Err(format!("there is no metric '{wanted}'; {help}"))
 }
 
 impl Goal {

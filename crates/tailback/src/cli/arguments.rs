@@ -30,7 +30,7 @@ pub enum Command {
     Run(Run),
     /// Run a saved simulation to its end, as if it had not been stopped
     Resume(Resume),
-    /// Stop a run and compare several futures of it, each with other values
+    /// Stop a run and compare several futures, each with other values
     WhatIf(WhatIf),
     /// Check a scenario, or the configurations of switches, for problems without running it
     Check(Check),
@@ -46,9 +46,9 @@ pub enum Command {
     Compare(Compare),
     /// Run a scenario over a grid of values and seeds
     Sweep(Sweep),
-    /// Find values of keys that make a measured value small, such as thresholds and timers
+    /// Search for values of keys that minimise a measured value, such as thresholds
     Tune(Tune),
-    /// Try every single fault of a network and rank what each does
+    /// Run a scenario with every single fault of its network and rank the faults
     Faults(Faults),
     /// Reproduce a paper's figures and compare the results with the paper
     Reproduce(Reproduce),
@@ -56,11 +56,11 @@ pub enum Command {
     Stability(Stability),
     /// Capture the frames of links to a pcapng file for Wireshark
     Pcap(Pcap),
-    /// Say why flows were slow: which links and which flows cost them how much
+    /// Explain why flows were slow: the time that they lost to each link and each flow
     Why(Why),
     /// Write results as a single HTML file
     Report(Report),
-    /// Write a page with the simulator in it as a single HTML file
+    /// Write the simulator as a single HTML page
     Lab(Lab),
     /// Serve the lab to browsers of this machine: runs on all cores, beside recorded results
     Serve(Serve),
@@ -82,7 +82,7 @@ pub enum Command {
     Tables,
     /// Write a commented scenario as a starting point
     Init(Init),
-    /// Convert files of other simulators or of switches to a scenario
+    /// Convert files of other simulators, switches, fabrics or drawings to a scenario
     Import(Import),
     /// Write the switches of a scenario as configurations
     Export(Export),
@@ -119,7 +119,7 @@ pub struct Run {
     /// Maximum number of threads [default: all cores, or fewer if the network is small]; results do not depend on it
     #[arg(long)]
     pub threads: Option<usize>,
-    /// Run one of the scenario's variants [default: the scenario as it stands]
+    /// Run one of the scenario's variants [default: none]
     #[arg(long, value_name = "NAME")]
     pub variant: Option<String>,
     /// Use this seed instead of the scenario's
@@ -289,7 +289,7 @@ pub struct Spb {
     /// The IS-IS area of the bridge and its neighbours
     #[arg(long, value_name = "AREA", requires = "interface", conflicts_with = "file", default_value = "49.0001", value_parser = octets::<3>)]
     pub area: [u8; 3],
-    /// The metric of each of its links; 2000 stands for 10 Gb/s
+    /// The metric of each of its links; 2000 is that of 10 Gb/s
     #[arg(long, requires = "interface", conflicts_with = "file", default_value_t = 2000, value_parser = clap::value_parser!(u32).range(1..=0xFF_FFFE))]
     pub metric: u32,
     /// The IPv4 address of an interface, in the order of the interfaces; needed for neighbours that are routers

@@ -147,7 +147,7 @@ pub fn failed(error: &ImportError) -> Exit {
         }
         ImportError::Name(path) => {
             let help = "name a file that ends in .toml: -o network.toml";
-            (format!("{} is no name of a scenario\n  {help}", path.display()), Exit::BadInput)
+            (format!("{} is not the name of a scenario\n  {help}", path.display()), Exit::BadInput)
         }
         ImportError::Exists(path) => {
             let help = "name another file, or replace it with --overwrite";

@@ -17,7 +17,7 @@ pub struct Import {
 pub enum ImportFrom {
     /// The public HPCC simulator (ns-3) and its forks
     Hpcc(ImportHpcc),
-    /// htsim
+    /// Connection matrices and topologies of htsim
     Htsim(ImportHtsim),
     /// A GOAL schedule, as of LogGOPSim and ATLAHS
     Goal(ImportGoal),
@@ -169,7 +169,7 @@ pub struct ImportInfiniband {
 /// `import dot`, `import json` and `import containerlab`
 #[derive(Args, Debug)]
 pub struct ImportDrawing {
-    /// The drawing
+    /// The graph
     pub file: PathBuf,
     /// Rate of links that state none, such as 100Gb/s
     #[arg(long, value_name = "RATE")]

@@ -16,7 +16,7 @@ pub struct Report {
     /// Replace the file even if tailback did not write it
     #[arg(long)]
     pub overwrite: bool,
-    /// The most data the report may hold; beyond it, samples are merged over time (sums and extremes are kept)
+    /// Maximum size of its data; beyond it, samples are merged over time (sums and extremes are kept)
     #[arg(long, value_name = "SIZE", default_value = "15MB")]
     pub size: units::Bytes,
     /// Put the simulator into the report of a run, so that a reader can change values and run it again

@@ -17,7 +17,10 @@ pub fn serve(arguments: &Serve) -> Exit {
         Err(error) => {
             let remedy = match error.kind() {
                 ErrorKind::AddrInUse => "\n  another program listens there; --listen 127.0.0.1:0 takes a free port",
-                ErrorKind::AddrNotAvailable => "\n  it is no address of this machine; 0.0.0.0 is every one it has",
+                ErrorKind::AddrNotAvailable => {
+                    "\n  it is not an address of this machine; 0.0.0.0 listens at all of \
+                                                them"
+                }
                 ErrorKind::PermissionDenied => "\n  ports below 1024 take root; choose a higher one",
                 _ => "",
             };

@@ -11,17 +11,17 @@ use std::path::PathBuf;
 pub struct Tune {
     #[command(flatten)]
     pub scenario: Scenario,
-    /// A key and the range of its values; repeatable. switches[*] stands for all of [[switches]]
+    /// A key and the range of its values; repeatable. switches[*] is every entry of [[switches]]
     #[arg(long, value_name = "KEY=FROM..TO", required = true)]
     pub vary: Vec<String>,
-    /// A value of the runs to make small, such as 'incast: p99 completion time', 'pause frames' or the name of an
+    /// The metric to minimise, such as 'incast: p99 completion time', 'pause frames' or the name of an
     /// expectation; two goals give a front
     #[arg(long, visible_alias = "minimize", value_name = "METRIC", required_unless_present = "maximise")]
     pub minimise: Vec<String>,
-    /// A value of the runs to make large
+    /// The metric to maximise
     #[arg(long, visible_alias = "maximize", value_name = "METRIC")]
     pub maximise: Vec<String>,
-    /// What every run must meet: an expectation of the scenario by its name, or 'METRIC <= VALUE' (<, >, >=, =); repeatable
+    /// A condition that every run must meet: an expectation of the scenario by its name, or 'METRIC <= VALUE' (<, >, >=, =); repeatable
     #[arg(long, value_name = "EXPECTATION")]
     pub subject_to: Vec<String>,
     /// Combinations of values to try
@@ -57,19 +57,20 @@ pub struct Faults {
     /// Names of nodes, with wildcards: faults of these nodes and of their links only; repeatable
     #[arg(long, value_name = "NAME")]
     pub among: Vec<String>,
-    /// When faults begin [default: after a tenth of the time until the last flow completes]
+    /// Time at which faults begin [default: a tenth of the time until the last flow completes]
     #[arg(long, value_name = "TIME")]
     pub at: Option<String>,
-    /// When failures, storms and slow receivers end [default: never]
+    /// Time at which failures, storms and slow receivers end [default: never]
     #[arg(long, value_name = "TIME")]
     pub until: Option<String>,
-    /// How long a link that flaps is down, and then up; it fails five times [default: a fiftieth of that time]
+    /// Time for which a flapping link is down, and then up; it fails five times [default: a fiftieth of the time until the
+    /// last flow completes]
     #[arg(long, value_name = "TIME")]
     pub flap: Option<String>,
     /// Bit error rate of a bad link [default: 1e-7]
     #[arg(long, value_name = "RATE")]
     pub bit_error_rate: Option<f64>,
-    /// What a slow receiver consumes, as a part of its link [default: 0.1]
+    /// Service rate of a slow receiver, as a fraction of its link rate [default: 0.1]
     #[arg(long, value_name = "PART")]
     pub slow: Option<f64>,
     /// Seeds per fault [default: the scenario's replications]
@@ -81,7 +82,7 @@ pub struct Faults {
     /// Runs at a time [default: all cores]
     #[arg(long)]
     pub threads: Option<usize>,
-    /// Faults that are listed
+    /// Number of faults to list
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub top: usize,
     /// Also write report.html to that directory

@@ -100,7 +100,7 @@ fn text(tuned: &Tuned) -> String {
     };
     let mut listed: Vec<(&str, usize)> = Vec::new();
     if let Some(given) = candidates.iter().position(|candidate| candidate.is_given) {
-        listed.push((if candidates[given].sound { "given" } else { "given, unsound" }, given));
+        listed.push((if candidates[given].sound { "given" } else { "given, violates a condition" }, given));
     }
     let name = |place: usize| if document.best == Some(place) { "best" } else { "" };
     match document.goals.as_slice() {
@@ -111,9 +111,9 @@ fn text(tuned: &Tuned) -> String {
     let sound = candidates.iter().filter(|candidate| candidate.sound).count();
     let invalid = candidates.iter().filter(|candidate| candidate.invalid.is_some()).count();
     let runs: usize = candidates.iter().flat_map(|candidate| candidate.outcomes.values()).sum();
-    text.push_str(&format!("{} candidates, {runs} runs: {sound} sound", candidates.len()));
+    text.push_str(&format!("{} candidates, {runs} runs: {sound} meet all conditions", candidates.len()));
     if sound + invalid < candidates.len() {
-        text.push_str(&format!(", {} that violate a condition", candidates.len() - sound - invalid));
+        text.push_str(&format!(", {} violate a condition", candidates.len() - sound - invalid));
     }
     if invalid > 0 {
         text.push_str(&format!(", {invalid} invalid"));

@@ -32,7 +32,7 @@ fn wrong_times_and_files_are_refused() {
     let said = scratch.run(&["run", "a.toml", "--save-at", "10s"]).ends(2);
     assert!(said.err.contains("the run ends at"), "{}", said.err);
     let said = scratch.run(&["resume", "a.toml"]).ends(2);
-    assert!(said.err.contains("no saved simulation"), "{}", said.err);
+    assert!(said.err.contains("not a saved simulation"), "{}", said.err);
     scratch.run(&["resume", "missing.saved"]).ends(2);
     scratch.run(&["run", "a.toml", "--save-at", "33us", "-o", "a.saved"]).ends(0);
     let path = scratch.path("a.saved");

@@ -94,7 +94,7 @@ fn a_search_that_cannot_be_made_is_refused() {
     for (arguments, said) in [
         (["--vary", "run.durration=1ms..2ms", "--minimise", "pause frames"], "did you mean `duration`"),
         (["--vary", "run.duration=2ms..1ms", "--minimise", "pause frames"], "the smaller value first"),
-        (["--vary", "switches[0].buffers[0].xon=1KB..2KB", "--minimise", "pauses"], "runs have no value 'pauses'"),
+        (["--vary", "switches[0].buffers[0].xon=1KB..2KB", "--minimise", "pauses"], "there is no metric 'pauses'"),
         (["--vary", "switches[0].buffers[0].xon=1KB..2KB", "--subject-to", "nothing"], "required"),
     ] {
         let found = scratch.run(&[&["tune", "a.toml"][..], &arguments].concat()).ends(2);

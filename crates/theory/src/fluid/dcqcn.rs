@@ -247,7 +247,12 @@ impl Tunable for Dcqcn {
         demand(self.g > 0.0 && self.g <= 1.0, "g", self.g, "a weight is above 0 and at most 1")?;
         demand(self.cnp_interval > 0.0, "cnp_interval", self.cnp_interval, ABOVE)?;
         demand(self.alpha_period > 0.0, "alpha_period", self.alpha_period, ABOVE)?;
-        demand(self.byte_reset >= 0.0, "byte_reset", self.byte_reset, "a size is not below zero; 0 is no counter")?;
+        demand(
+            self.byte_reset >= 0.0,
+            "byte_reset",
+            self.byte_reset,
+            "a size is at least zero; 0 removes the counter",
+        )?;
         demand(self.time_reset > 0.0, "time_reset", self.time_reset, ABOVE)?;
         demand(self.threshold >= 0.0, "threshold", self.threshold, "a number of stages is not below zero")?;
         demand(self.ai_rate > 0.0, "ai_rate", self.ai_rate, ABOVE)?;

@@ -45,7 +45,7 @@ pub struct Theorem3 {
 /// Fails if `a` is below one, which the theorem does not allow.
 pub fn solve_b(a: f64) -> Result<f64, Error> {
     if a.is_nan() || a < 1.0 {
-        return Err(Error::BadParameter { name: "a", value: a, rule: "theorem 3 wants a of at least 1" });
+        return Err(Error::BadParameter { name: "a", value: a, rule: "theorem 3 requires a to be at least 1" });
     }
     if a.is_infinite() {
         return Ok(f64::INFINITY);
@@ -192,7 +192,7 @@ mod tests {
     fn a_below_one_is_refused() {
         for a in [0.99, 0.0, -5.0, f64::NAN] {
             let error = Theorem3::at(&Bcn::of_the_paper(), a).expect_err("too small");
-            assert!(error.to_string().contains("a of at least 1"), "{error}");
+            assert!(error.to_string().contains("a to be at least 1"), "{error}");
         }
     }
 

@@ -57,14 +57,24 @@ pub enum TopologyError {
     Graph(GraphError),
 }
 
+/// The name of a topology as scenarios spell it.
+fn shown(topology: &str) -> String {
+    topology.replace('_', "-")
+}
+
 impl fmt::Display for TopologyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooSmall { topology, parameter, given, least } => {
-                write!(f, "{topology}: {parameter} is {given}; give at least {least}")
+                write!(f, "topology {}: {parameter} is {given}; give at least {least}", shown(topology))
             }
             Self::OddPorts { given } => {
-                write!(f, "fat_tree: k is {given} and must be even; try {} or {}", given - 1, u64::from(*given) + 1)
+                write!(
+                    f,
+                    "topology fat-tree: k is {given} and must be even; try {} or {}",
+                    given - 1,
+                    u64::from(*given) + 1
+                )
             }
             Self::UnevenRails { rails, switches } => write!(
                 f,
@@ -72,24 +82,32 @@ impl fmt::Display for TopologyError {
                  give a number of rails that divides them"
             ),
             Self::NoDimensions { topology } => {
-                write!(f, "{topology}: dims is empty; give the number of switches along each dimension, such as 4, 4")
+                write!(
+                    f,
+                    "topology {}: dims is empty; give the number of switches along each dimension, such as 4, 4",
+                    shown(topology)
+                )
             }
             Self::UnevenGlobalLinks { groups, global_links } if u64::from(*groups) > global_links + 1 => write!(
                 f,
-                "dragonfly: {global_links} global links per group cannot reach {} other groups; \
+                "topology dragonfly: {global_links} global links per group cannot reach {} other groups; \
                  give at most {} groups, or more routers or global links",
                 groups - 1,
                 global_links + 1
             ),
             Self::UnevenGlobalLinks { groups, global_links } => write!(
                 f,
-                "dragonfly: {global_links} global links per group do not divide evenly among {} other groups; \
+                "topology dragonfly: {global_links} global links per group do not divide evenly among {} other groups; \
                  choose the number of groups so that groups - 1 divides {global_links}, such as {}",
                 groups - 1,
                 global_links + 1
             ),
             Self::TooLarge { topology, what, count, limit } => {
-                write!(f, "{topology}: it would have {count} {what}, the limit is {limit}; reduce its parameters")
+                write!(
+                    f,
+                    "topology {}: it would have {count} {what}, the limit is {limit}; reduce its parameters",
+                    shown(topology)
+                )
             }
             Self::Graph(error) => error.fmt(f),
         }
@@ -112,9 +130,9 @@ mod tests {
     #[test]
     fn a_message_says_what_is_wrong_and_what_to_do() {
         let small = TopologyError::TooSmall { topology: "ring", parameter: "switches", given: 2, least: 3 };
-        assert_eq!(small.to_string(), "ring: switches is 2; give at least 3");
+        assert_eq!(small.to_string(), "topology ring: switches is 2; give at least 3");
         let odd = TopologyError::OddPorts { given: 7 };
-        assert_eq!(odd.to_string(), "fat_tree: k is 7 and must be even; try 6 or 8");
+        assert_eq!(odd.to_string(), "topology fat-tree: k is 7 and must be even; try 6 or 8");
         let uneven = TopologyError::UnevenGlobalLinks { groups: 6, global_links: 8 };
         assert!(uneven.to_string().ends_with("groups - 1 divides 8, such as 9"));
         let short = TopologyError::UnevenGlobalLinks { groups: 10, global_links: 8 };

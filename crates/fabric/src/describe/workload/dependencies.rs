@@ -117,7 +117,7 @@ impl DependencyError {
             }
             DependencyError::Elsewhere { awaited, .. } => (
                 format!("it waits for {}, which neither starts nor ends at its source", name(*awaited)),
-                "a host knows only of its own flows: wait for a flow that ends there, such as a short message from the \
+                "a host observes only its own flows: wait for a flow that ends there, such as a short message from the \
                  other host",
             ),
             DependencyError::Cycle(flows) => {

@@ -481,15 +481,17 @@ pub const DROPS: Table = Table {
         integer("length", Unit::Bytes, "length of the frame"),
         text(
             "kind",
-            "data, trimmed (a header without its payload), returned (such a header on its way back to the source), \
+            "data, trimmed (a header without its payload), returned (such a header that returns to the source), \
              acknowledgement, nak (negative acknowledgement), trimmed-acknowledgement (negative acknowledgement of a \
-             trimmed frame), cnp (congestion notification packet), pull, notice, receipt, probe, answer, pause or credit",
+             trimmed frame), cnp (congestion notification packet), pull, notice, receipt, probe, answer, pause or \
+             credit",
         ),
         text(
             "cause",
             "full; early (a congestion point dropped it before the queue was full); trimmed (a congestion point removed \
              its payload and the header continued); corrupt, link-down, pause-lost (a lossless class was full because its \
-             sender did not receive XOFF), unreachable or at-source",
+             sender did not receive XOFF), watchdog (a PFC watchdog dropped it, or sent it to a full buffer), unreachable or \
+             at-source",
         ),
         maybe(integer(
             "output",

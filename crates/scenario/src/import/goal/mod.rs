@@ -116,7 +116,7 @@ impl<'a> Reader<'a> {
             }
         }
         if reader.ranks.0 == 0 {
-            work.refuse(end, "the schedule does not say how many ranks there are", "begin with num_ranks N");
+            work.refuse(end, "the schedule does not state the number of ranks", "begin with num_ranks N");
         }
         if reader.operations.len() == 0 {
             work.refuse(end, "the schedule has no operations", "add rank 0 { ... } with sends and receives");

@@ -156,7 +156,7 @@ impl<'a> Config<'a> {
         match read(word.text) {
             Some(value) => value,
             None => {
-                work.refuse(word.place, format!("this is no value of {key}"), help);
+                work.refuse(word.place, format!("this is not a value of {key}"), help);
                 default
             }
         }
@@ -219,7 +219,7 @@ impl<'a> Config<'a> {
                 Err(_) => {
                     work.refuse(
                         word.place,
-                        "LINK_DOWN has a value that is no number",
+                        "LINK_DOWN has a value that is not a number",
                         "write microseconds and two nodes",
                     );
                     return None;
@@ -248,7 +248,7 @@ impl<'a> Config<'a> {
                 }
                 _ => work.refuse(
                     pair[0].place,
-                    format!("this is no pair of {key}"),
+                    format!("this is not a pair of {key}"),
                     "write a rate in bits per second and a number",
                 ),
             }

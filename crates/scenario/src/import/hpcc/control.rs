@@ -62,7 +62,7 @@ impl Control {
                 Control::None
             }
             _ => {
-                let message = format!("CC_MODE {mode} is no congestion control of the simulator");
+                let message = format!("CC_MODE {mode} is not a congestion control of the simulator");
                 let help = "1 is DCQCN, 3 HPCC, 7 TIMELY, 8 DCTCP; PowerTCP is CC_MODE 3 with --control powertcp";
                 work.refuse(config.place("CC_MODE"), message, help);
                 Control::None

@@ -68,7 +68,7 @@ fn flow(work: &mut Work, words: &mut Words<'_>, end: Place, index: u64, topology
         return None;
     };
     let Some(start) = number(word.text).and_then(|seconds| span(seconds, 1e12)) else {
-        work.refuse(word.place, "this is no start of a flow", "write a time in seconds, such as 2.000001");
+        work.refuse(word.place, "this is not the start of a flow", "write a time in seconds, such as 2.000001");
         return None;
     };
     for host in [source, destination] {

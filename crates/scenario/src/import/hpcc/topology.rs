@@ -112,7 +112,7 @@ fn link(work: &mut Work, words: &mut Words<'_>, end: Place, nodes: u64) -> Optio
     };
     let Some(rate) = rate(word.text) else {
         let help = "write bits per second, such as 100000000000.0, or a rate with its unit, such as 100Gbps";
-        work.refuse(word.place, "this is no rate of a link", help);
+        work.refuse(word.place, "this is not the rate of a link", help);
         return None;
     };
     let Some(word) = words.next() else {
@@ -120,7 +120,11 @@ fn link(work: &mut Work, words: &mut Words<'_>, end: Place, nodes: u64) -> Optio
         return None;
     };
     let Some(delay) = time(word.text) else {
-        work.refuse(word.place, "this is no delay of a link", "write a time with its unit, such as 0.001ms or 1us");
+        work.refuse(
+            word.place,
+            "this is not the delay of a link",
+            "write a time with its unit, such as 0.001ms or 1us",
+        );
         return None;
     };
     let Some(word) = words.next() else {
@@ -128,7 +132,7 @@ fn link(work: &mut Work, words: &mut Words<'_>, end: Place, nodes: u64) -> Optio
         return None;
     };
     let Some(error_rate) = number(word.text).filter(|rate| *rate < 1.0) else {
-        work.refuse(word.place, "this is no error rate of a link", "write a probability below 1, such as 0");
+        work.refuse(word.place, "this is not the error rate of a link", "write a probability below 1, such as 0");
         return None;
     };
     let place = first.map_or(end, |word| word.place);

@@ -94,7 +94,7 @@ pub(super) fn read<'a>(work: &mut Work, source: u32, text: &'a str, micros: bool
         words.skip_line();
     }
     if matrix.nodes == 0 && work.problems.is_empty() {
-        work.refuse(end, "the file does not say how many nodes there are", "begin with a line such as Nodes 16");
+        work.refuse(end, "the file does not state the number of nodes", "begin with a line such as Nodes 16");
         return None;
     }
     if matrix.flows.is_empty() && work.problems.is_empty() {
@@ -287,7 +287,7 @@ impl Matrix<'_> {
         };
         match activate.iter().all(seen) {
             true => Ok(activate.iter().map(|(other, _)| *other).collect()),
-            false => Err("another host than its source activates it, and no message tells it"),
+            false => Err("another host than its source activates it, without a message"),
         }
     }
 }

@@ -192,7 +192,7 @@ fn mistakes_are_reported_with_file_line_and_remedy() {
     };
     let matrix = |from: &str, to: &str| wrong(&MATRIX.replacen(from, to, 1), None);
     is(matrix("Nodes 16", "Nodes many"), "a.cm", 1, "needs a number");
-    is(matrix("Nodes 16\n", ""), "a.cm", 6, "how many nodes");
+    is(matrix("Nodes 16\n", ""), "a.cm", 6, "the number of nodes");
     is(matrix("Connections 3", "Connections 4"), "a.cm", 2, "but the file has 3");
     is(matrix("0->13", "0->16"), "a.cm", 4, "beyond the 16");
     is(matrix("0->13", "0->0"), "a.cm", 4, "is its source");

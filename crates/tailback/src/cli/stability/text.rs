@@ -190,7 +190,7 @@ fn equilibrium(fluid: &FluidPlan, analysis: &Analysis) -> String {
 fn headline(analysis: &Analysis) -> String {
     if analysis.continuum.is_some() {
         let decisive = analysis.decisive().name;
-        return format!("\nverdict: {} for want of {decisive}; queue and rates oscillate\n", analysis.verdict().word());
+        return format!("\nverdict: {}: without {decisive}, queue and rates oscillate\n", analysis.verdict().word());
     }
     let criteria = analysis.criteria();
     let who = |stable: bool| -> String {
