@@ -195,7 +195,7 @@ fn buffers_of_ports_are_refused_where_they_have_no_place() {
         let errors = fabric::Simulation::build(&spec, &fabric::BuildOptions::default()).map(drop).unwrap_err();
         assert!(errors.to_string().contains(words), "{errors}");
     };
-    refused("h0", "sw0", vec![class], "h0 is no switch");
+    refused("h0", "sw0", vec![class], "h0 is not a switch");
     refused("sw0", "h0", vec![class, class], "give one buffer per class");
     refused("sw0", "h0", vec![ClassBuffer { alpha: Some((0, 1)), ..class }], "an alpha of zero");
 }
