@@ -54,6 +54,7 @@ pub(crate) struct Rule {
     pub(crate) capacity: u32,
     pub(crate) xoff: u32,
     pub(crate) xon: u32,
+    pub(crate) resume: u32,
     pub(crate) headroom: u32,
     /// Shared buffer: alpha of the class, and the most that a queue may use of the shared part.
     pub(crate) alpha: (u32, u32),

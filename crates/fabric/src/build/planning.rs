@@ -283,6 +283,7 @@ fn class_rules(
             capacity: small(buffer.capacity),
             xoff: if pauses { small(buffer.xoff) } else { u32::MAX },
             xon: small(buffer.xon),
+            resume: small(buffer.resume),
             headroom: small(buffer.headroom),
             alpha: buffer.alpha.unwrap_or(alpha),
             limit: small(buffer.limit),

@@ -270,6 +270,8 @@ pub struct ClassBuffer {
     /// PAUSE and PFC: the sender may resume when no more than this is held. With a shared buffer: the distance below
     /// the threshold.
     pub xon: Bytes,
+    /// Shared buffer only: the sender may also resume when no more than this is held, whatever the threshold.
+    pub resume: Bytes,
     /// Shared buffer only: room reserved for frames that arrive after XOFF.
     pub headroom: Bytes,
     /// Shared buffer only: alpha of the class as (numerator, denominator); `None` for that of the buffer.
@@ -286,6 +288,7 @@ impl ClassBuffer {
         capacity: Bytes::new(u32::MAX as u64 / 2),
         xoff: Bytes::new(u32::MAX as u64 / 2),
         xon: Bytes::new(u32::MAX as u64 / 2),
+        resume: Bytes::ZERO,
         headroom: Bytes::ZERO,
         alpha: None,
         limit: Bytes::new(u32::MAX as u64 / 2),

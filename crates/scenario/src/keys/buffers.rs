@@ -97,6 +97,23 @@ pub(super) fn switch_buffers() -> Section {
             .only("flow_control", CONTROLLED)
             .only("buffer", shared),
             key(
+                "resume",
+                Kind::size(0, LARGEST_BUFFER),
+                Default::Value("0B", "our choice: xon alone, and an empty input"),
+                "Occupancy of an input at or below which the sender may resume, whatever the threshold: `xon` of a buffer \
+                 profile in SONiC.",
+            )
+            .only("flow_control", CONTROLLED)
+            .only("buffer", shared),
+            key(
+                "profile_size",
+                Kind::size(0, LARGEST_BUFFER),
+                Default::Absent("capacity and headroom together"),
+                "Field `size` of the buffer profile in SONiC, which includes the headroom on some platforms. It has no effect on a \
+                 run; `tailback export sonic` writes it.",
+            )
+            .only("buffer", shared),
+            key(
                 "headroom",
                 Kind::size(0, LARGEST_BUFFER),
                 Default::Computed(

@@ -252,7 +252,7 @@ impl<'a> Rules<'a> {
             good &= self.measured_as_given(gathered, entry, control, &classes);
             let paused = |&class: &u32| self.treatment(class as usize, control) == Treatment::Paused;
             if !classes.iter().any(paused) {
-                for key in ["xoff", "xon", "headroom"].into_iter().filter(|key| entry.given(key)) {
+                for key in ["xoff", "xon", "resume", "headroom"].into_iter().filter(|key| entry.given(key)) {
                     let message = format!("`{key}` has no effect for classes without flow control");
                     gathered.refuse(entry.place_of(key), message, "remove it, or make the class lossless");
                     good = false;
@@ -344,7 +344,8 @@ impl<'a> Rules<'a> {
                 gathered.computed(&entry.path, "xon", format!("\"{hysteresis}\""));
                 hysteresis
             });
-            return Some(part(ClassBuffer { capacity, xon, headroom, ..ClassBuffer::UNLIMITED }));
+            let resume = entry.size("resume").unwrap_or_default();
+            return Some(part(ClassBuffer { capacity, xon, resume, headroom, ..ClassBuffer::UNLIMITED }));
         }
         let xoff = match entry.size("xoff") {
             Some(xoff) => xoff,

@@ -56,7 +56,8 @@ impl<P: Probe> Network<P> {
         lane.held -= len;
         let after = (lane.held - lane.headroom).saturating_sub(rule.capacity);
         state.shared_used -= u64::from(before - after);
-        let quiet = u64::from(after) + u64::from(rule.xon) <= rule.threshold(shared, state.shared_used) || after == 0;
+        let below = u64::from(after) + u64::from(rule.xon) <= rule.threshold(shared, state.shared_used);
+        let quiet = below || after == 0 || lane.held <= rule.resume;
         if self.ports[p as usize].stopped >> rule.account & 1 == 1 && lane.headroom == 0 && quiet {
             self.go(now, p, class, ctx);
         }

@@ -502,8 +502,8 @@ fn closed_until<P: Probe>(network: &Network<P>, p: u32, class: u8, far: &Far<'_,
             };
             let lane = &network.lanes[network.lane(p, class)];
             let outside = lane.held - lane.headroom;
-            let Rule { capacity: guaranteed, xon: below, alpha, limit, .. } = *rule;
-            Some(Opening::Shared { outside, guaranteed, below, shared, alpha, limit })
+            let Rule { capacity: guaranteed, xon: below, resume, alpha, limit, .. } = *rule;
+            Some(Opening::Shared { outside, guaranteed, below, resume, shared, alpha, limit })
         }
         Hold::CreditFrame { .. } | Hold::CreditSignal { .. } => {
             if far.waiting() >> class & 1 == 0 || far.news_from(&here) >> class & 1 == 1 {

@@ -29,6 +29,8 @@ pub(super) enum Opening {
         guaranteed: u32,
         /// XON lies so far below the threshold.
         below: u32,
+        /// XON is sent at or below this, whatever the threshold.
+        resume: u32,
         shared: Shared,
         alpha: (u32, u32),
         limit: u32,
@@ -37,7 +39,7 @@ pub(super) enum Opening {
 
 engine::encoded!(enum Opening {
     0 = AtMost(most),
-    1 = Shared { outside, guaranteed, below, shared, alpha, limit },
+    1 = Shared { outside, guaranteed, below, resume, shared, alpha, limit },
     2 = Credits { capacity, least, ajar },
 });
 
@@ -52,10 +54,10 @@ impl Opening {
         match self {
             Opening::AtMost(most) => remains <= most,
             Opening::Credits { .. } => self.takes(remains, 0),
-            Opening::Shared { outside, guaranteed, below, shared, alpha, limit } => {
+            Opening::Shared { outside, guaranteed, below, resume, shared, alpha, limit } => {
                 let after = u64::from(remains.saturating_sub(guaranteed));
                 let threshold = shared.threshold(alpha, after).min(u64::from(limit));
-                remains <= outside && (after == 0 || after + u64::from(below) <= threshold)
+                remains <= outside && (after == 0 || remains <= resume || after + u64::from(below) <= threshold)
             }
         }
     }
