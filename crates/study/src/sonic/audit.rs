@@ -2,7 +2,7 @@
 
 use scenario::import::sonic::{Cable, End, Fabric, NUMBERS, Port, Profile, Switch, Threshold};
 use std::collections::BTreeMap;
-use theory::headroom::{HeadroomSpec, Medium, headroom};
+use theory::headroom::{HeadroomSpec, Medium, headroom, mlx5};
 use units::{Bytes, Rate, Span};
 
 /// A weighted class with a smaller part of a link than this may starve.
@@ -36,6 +36,8 @@ pub enum What {
         exact: Bytes,
         /// What may arrive with the delays that the standards allow.
         hardware: Bytes,
+        /// What the Linux driver mlx5 reserves.
+        driver: Bytes,
         /// Rate of the ports.
         rate: Rate,
         /// Length of their cables.
@@ -75,6 +77,13 @@ pub enum What {
         far: String,
         /// Length here and there, in metres.
         metres: [u64; 2],
+    },
+    /// The ends of a cable have different MTUs.
+    Mtus {
+        /// The other end.
+        far: String,
+        /// MTU here and there, in bytes.
+        bytes: [u64; 2],
     },
     /// A profile is named after another speed or length than that of its port.
     ProfileOfAnother {
@@ -193,7 +202,8 @@ impl Found<'_> {
                     Some(have) => {
                         let (exact, hardware) = needed(port.speed, cable.metres, frame);
                         let (name, rate, metres) = (profile.name.clone(), port.speed, cable.metres);
-                        let what = What::Headroom { profile: name, have, exact, hardware, rate, metres };
+                        let driver = mlx5(rate, metres, frame);
+                        let what = What::Headroom { profile: name, have, exact, hardware, driver, rate, metres };
                         self.add(end, Some(tc), what);
                         self.named(cable, end, profile);
                     }
@@ -310,6 +320,10 @@ impl Found<'_> {
         {
             let far = self.name(b);
             self.add(a, None, What::Lengths { far, metres: [here, there] });
+        }
+        if one.mtu != other.mtu {
+            let (far, bytes) = (self.name(b), [one.mtu, other.mtu]);
+            self.add(a, None, What::Mtus { far, bytes });
         }
     }
 

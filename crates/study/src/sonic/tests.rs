@@ -45,6 +45,13 @@ fn sound_configurations_have_notes_only() {
     // may take 394 quanta of 64 B to respond.
     assert_eq!((have.get(), exact.get()), (56_320, 2 * 9_138 + 84 + 625 + 9_117));
     assert_eq!(hardware.get(), exact.get() + 394 * 64);
+    let words: Vec<String> = headroom.iter().map(|issue| issue.finding().message).collect();
+    // The driver would reserve 55,900 B at 100 Gb/s over 5 m, and 179,600 B at 400 Gb/s over 40 m.
+    assert!(!words[0].contains("mlx5"), "{words:?}");
+    assert!(
+        words.iter().any(|text| text.contains("400Gb/s") && text.contains("mlx5 would reserve 179600B")),
+        "{words:?}"
+    );
     assert_eq!(headroom[0].classes, [3, 4]);
 }
 
@@ -108,6 +115,8 @@ fn each_mistake_is_found() {
         "profile-of-another-port",
         "is for 400Gb/s and 40 m; the port has 400Gb/s and 100 m",
     );
+    let mtu = with("leaf0", "\"mtu\": \"9100\"", "\"mtu\": \"1500\"");
+    found(&mtu, Severity::Warning, "mtus", "leaf0 Ethernet64: the MTU is 1500 here and 9100 at spine0 Ethernet0");
     let lossy =
         with("leaf0", "\"profile\": \"pg_lossless_100000_5m_profile\"", "\"profile\": \"ingress_lossy_profile\"");
     found(&lossy, Severity::Error, "no-headroom", "leaf0 Ethernet0");

@@ -17,6 +17,7 @@ impl Issue {
             What::OneEnd { .. } => "lossless-at-one-end",
             What::WrongQueue { .. } => "pause-stops-wrong-queue",
             What::Lengths { .. } => "cable-lengths",
+            What::Mtus { .. } => "mtus",
             What::ProfileOfAnother { .. } => "profile-of-another-port",
             What::MarksAfterPause { .. } => "marks-after-pause",
             What::EarlyDrops { .. } => "early-drops",
@@ -55,7 +56,7 @@ impl Issue {
 
     fn words(&self) -> (Severity, String, String) {
         match &self.what {
-            What::Headroom { profile, have, exact, hardware, rate, metres } => {
+            What::Headroom { profile, have, exact, hardware, driver, rate, metres } => {
                 let link = format!("at {rate} over {metres} m");
                 let set = format!("set `xoff` of BUFFER_PROFILE|{profile} to {} or more", hardware.get());
                 if have < exact {
@@ -69,8 +70,16 @@ impl Issue {
                     );
                     (Severity::Warning, message, set)
                 } else {
-                    let message =
-                        format!("enough headroom: {have}, up to {hardware} needed {link} (profile {profile})");
+                    // Drivers and chips that count cells reserve more than the standards ask for.
+                    let condition = match have < driver {
+                        true => {
+                            format!(", by the delays of the standards; the Linux driver mlx5 would reserve {driver}")
+                        }
+                        false => String::new(),
+                    };
+                    let message = format!(
+                        "enough headroom: {have}, up to {hardware} needed {link} (profile {profile}){condition}"
+                    );
                     (Severity::Note, message, String::new())
                 }
             }
@@ -104,6 +113,11 @@ impl Issue {
                 Severity::Warning,
                 format!("the cable has {here} m here and {there} m at {far}; the longer one counts"),
                 "correct CABLE_LENGTH at one end".into(),
+            ),
+            What::Mtus { far, bytes: [here, there] } => (
+                Severity::Warning,
+                format!("the MTU is {here} here and {there} at {far}: larger packets are dropped at the smaller one"),
+                "set the same `mtu` in PORT at both ends".into(),
             ),
             What::ProfileOfAnother { profile, named, actual } => (
                 Severity::Warning,
