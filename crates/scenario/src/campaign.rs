@@ -74,12 +74,12 @@ pub struct FaultSettings {
 }
 
 impl FaultSettings {
-    /// Returns the settings for a network that is busy for so long: from a tenth of that on. Lasting failures; a bit error rate at which a
+    /// Returns the settings for a network that is busy from the first time to the second: from a tenth of that on. Lasting failures; a bit error rate at which a
     /// frame of 1500 B in a thousand is lost; a receiver at a tenth of its link.
     #[must_use]
-    pub fn of(busy: Span) -> FaultSettings {
-        let part = |parts: u64| Span::from_picos((busy.as_picos() / parts).max(1));
-        FaultSettings { at: part(10), until: None, flap: part(50), bit_error_rate: 1e-7, slow: 0.1 }
+    pub fn of([first, last]: [Span; 2]) -> FaultSettings {
+        let part = |parts: u64| Span::from_picos(((last - first).as_picos() / parts).max(1));
+        FaultSettings { at: first + part(10), until: None, flap: part(50), bit_error_rate: 1e-7, slow: 0.1 }
     }
 }
 
@@ -282,7 +282,7 @@ duration = "1ms"
     fn every_fault_of_a_network_loads() {
         for text in [TEXT.to_owned(), format!("{TEXT}[[adapters]]\n[[adapters]]\nmatch = \"h0\"\n")] {
             let plan_ = plan(&text, &[]);
-            let settings = FaultSettings::of(plan_.run.duration);
+            let settings = FaultSettings::of([Span::ZERO, plan_.run.duration]);
             let faults = single_faults(&plan_, &FaultKind::ALL, &[], &settings);
             let count = |kind: FaultKind| faults.iter().filter(|fault| fault.kind == kind).count();
             assert_eq!(FaultKind::ALL.map(count), [8, 8, 8, 4, 4, 4]);
@@ -308,9 +308,16 @@ duration = "1ms"
     }
 
     #[test]
+    fn faults_begin_while_there_is_traffic() {
+        let settings = FaultSettings::of([Span::from_millis(4), Span::from_millis(5)]);
+        assert_eq!((settings.at, settings.flap), (Span::from_micros(4_100), Span::from_micros(20)));
+    }
+
+    #[test]
     fn patterns_select_links_and_nodes() {
         let plan = plan(TEXT, &[]);
-        let settings = FaultSettings { until: Some(Span::from_micros(500)), ..FaultSettings::of(plan.run.duration) };
+        let settings =
+            FaultSettings { until: Some(Span::from_micros(500)), ..FaultSettings::of([Span::ZERO, plan.run.duration]) };
         let spine = [Pattern::parse("spine1").unwrap()];
         let faults = single_faults(&plan, &FaultKind::ALL, &spine, &settings);
         let names: Vec<&str> = faults.iter().map(|fault| fault.name.as_str()).collect();

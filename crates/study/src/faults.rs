@@ -6,6 +6,7 @@
 use crate::grid::{Axis, Grid, GridError, SweepRow, SweepStudy, SweepTable};
 use crate::run::execute::{Options, execute};
 use crate::run::names::slug;
+use crate::tune::{last_of_each, toml_value};
 use fabric::workload::FlowSpec;
 use files::output::write_file;
 use results::document::{Document, FaultEffect, Faults, RankedFault};
@@ -18,6 +19,8 @@ use units::Span;
 const WITHOUT: &str = "no fault";
 /// Name of the expectation that measures victims.
 const VICTIMS: &str = "victim time";
+/// The path that adds it to those of the scenario.
+const EXPECTATIONS: &str = "expectations[+]";
 /// File of the scenario of a campaign.
 pub(crate) const SCENARIO: &str = "faults.toml";
 
@@ -53,7 +56,7 @@ impl FaultStudy {
         };
         std::fs::create_dir_all(&out).map_err(failed("create", &out))?;
         let scenario = out.join(SCENARIO);
-        let text = scenario_text(plan, file, &out, &faults);
+        let text = scenario_text(plan, (file, overrides), &out, &faults);
         files::plain(&scenario).map_err(failed("write", &scenario))?;
         match files::read_inside(&out, SCENARIO) {
             Ok(known) if known == text => {}
@@ -63,11 +66,10 @@ impl FaultStudy {
             }
             Err(error) => return Err(failed("read", &scenario)(error)),
         }
-        let plan_of_all =
-            load(&scenario, overrides).map_err(|errors| GridError::Scenario { cell: Vec::new(), errors })?;
+        let plan_of_all = load(&scenario, &[]).map_err(|errors| GridError::Scenario { cell: Vec::new(), errors })?;
         let names = [WITHOUT.to_owned()].into_iter().chain(faults.iter().map(|fault| fault.name.clone()));
         let axes: Vec<Axis> = vec![(VARIANT.to_owned(), names.collect())];
-        let sweep = SweepStudy::new(plan_of_all, (&scenario, overrides), axes, Some(&out))?;
+        let sweep = SweepStudy::new(plan_of_all, (&scenario, &[]), axes, Some(&out))?;
         Ok(FaultStudy { name: plan.name.clone(), faults, sweep })
     }
 
@@ -130,12 +132,12 @@ impl FaultStudy {
     }
 }
 
-/// Returns the time in which a network without a fault is busy: until its last flow completes, or to the end of the run if
-/// one does not. It runs it once.
+/// Returns the time in which a network without a fault is busy: from the start of its first flow until its last one
+/// completes, or to the end of the run if one does not. It runs it once.
 ///
 /// # Errors
 /// Returns an error if the run fails.
-pub fn busy_time(plan: &Plan, interrupt: &AtomicBool) -> Result<Span, GridError> {
+pub fn busy_time(plan: &Plan, interrupt: &AtomicBool) -> Result<[Span; 2], GridError> {
     let options = Options { threads: 1, time_up: None, interrupt, record: None, capture: None };
     let run = execute(plan, &options, |_| {}).map_err(GridError::Study)?;
     let end = |(flow, completion): (&FlowSpec, &Option<f64>)| {
@@ -143,7 +145,9 @@ pub fn busy_time(plan: &Plan, interrupt: &AtomicBool) -> Result<Span, GridError>
     };
     let ends: Option<Vec<u64>> = plan.spec.flows.iter().zip(&run.measures.completion).map(end).collect();
     let last = ends.and_then(|ends| ends.into_iter().max()).map(Span::from_picos);
-    Ok(last.filter(|last| *last < plan.run.duration && *last > Span::ZERO).unwrap_or(plan.run.duration))
+    let last = last.filter(|last| *last < plan.run.duration && *last > Span::ZERO).unwrap_or(plan.run.duration);
+    let first = plan.spec.flows.iter().map(|flow| flow.start.as_picos()).min().map_or(Span::ZERO, Span::from_picos);
+    Ok([first.min(last), last])
 }
 
 /// What makes a fault bad, the gravest first: how runs end, what is not delivered, the slowest flows, victims.
@@ -186,7 +190,7 @@ fn effect(table: &SweepTable, row: &SweepRow, without: &SweepRow) -> FaultEffect
 }
 
 /// The scenario of a campaign: the given one with a variant for each fault.
-fn scenario_text(plan: &Plan, file: &Path, out: &Path, faults: &[SingleFault]) -> String {
+fn scenario_text(plan: &Plan, (file, overrides): (&Path, &[String]), out: &Path, faults: &[SingleFault]) -> String {
     let quoted = |text: &str| serde_json::Value::from(text).to_string();
     let mut text = format!(
         "# Written by `tailback faults`: a variant for each single fault. To look closer at one:\n\
@@ -195,9 +199,17 @@ fn scenario_text(plan: &Plan, file: &Path, out: &Path, faults: &[SingleFault]) -
         quoted(&relative(file, out)),
         quoted(&format!("{}, faults", plan.name)),
     );
+    let victims = format!("{{ name = \"{VICTIMS}\", metric = \"victim-time\", of = \"*\", statistic = \"sum\" }}");
+    let mut expectations = vec![victims];
+    for (path, value) in last_of_each(overrides) {
+        match path {
+            EXPECTATIONS => expectations.insert(0, value.trim_start_matches('[').trim_end_matches(']').to_owned()),
+            _ => text.push_str(&format!("{} = {}\n", quoted(path), toml_value(value))),
+        }
+    }
     text.push_str(&format!(
-        "\"expectations[+]\" = {{ name = \"{VICTIMS}\", metric = \"victim-time\", of = \"*\", statistic = \"sum\" }}\n\n\
-         [[variants]]\nname = \"{WITHOUT}\"\nset = {{}}\n"
+        "\"{EXPECTATIONS}\" = [{}]\n\n[[variants]]\nname = \"{WITHOUT}\"\nset = {{}}\n",
+        expectations.join(", ")
     ));
     for fault in faults {
         let changes = fault.changes.iter().map(|(path, value)| format!("{} = {value}", quoted(path)));
@@ -230,6 +242,20 @@ pub(crate) fn relative(file: &Path, folder: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_scenario_of_a_campaign_has_the_overrides() {
+        let text = "schema_version = 1\n[network]\ntopology = \"single-switch\"\nhosts = 3\n\
+            link = { rate = \"10Gb/s\", latency = \"1us\" }\n[[switches]]\nbuffers = { capacity = \"100KB\" }\n\
+            [[workloads]]\nkind = \"greedy\"\nfrom = \"h0\"\nto = \"h1\"\n[run]\nduration = \"1ms\"\n";
+        let limits = scenario::Limits::default();
+        let plan = scenario::load_str("a.toml", text, &[], &scenario::NoFiles, limits).expect("a plan");
+        let set = ["run.duration=2ms", "run.duration=3ms", "expectations[+]={ metric = \"drops\" }"];
+        let overrides = set.map(str::to_owned);
+        let text = scenario_text(&plan, (Path::new("a.toml"), &overrides), Path::new("."), &[]);
+        assert!(text.contains("\"run.duration\" = \"3ms\"\n") && !text.contains("2ms"), "{text}");
+        assert!(text.contains("\"expectations[+]\" = [{ metric = \"drops\" }, { name = \"victim time\""), "{text}");
+    }
 
     #[test]
     fn a_deadlock_is_worse_than_a_slow_flow() {

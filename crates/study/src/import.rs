@@ -247,8 +247,15 @@ impl FileReader for Beside<'_> {
 pub(crate) fn finish(imported: Result<Imported, Errors>, target: &Target<'_>) -> Result<Imported, ImportError> {
     let wrong = |errors: Errors| ImportError::Input(Box::new(errors));
     let imported = imported.map_err(wrong)?;
-    let name = target.file.to_string_lossy();
-    load_str(&name, &imported.scenario, &[], &Beside(&imported.flows), Limits::default()).map_err(wrong)?;
+    // It is not written yet, and will not be if it is wrong.
+    load_str(
+        "the converted scenario, which is not written",
+        &imported.scenario,
+        &[],
+        &Beside(&imported.flows),
+        Limits::default(),
+    )
+    .map_err(wrong)?;
     if imported.flows.is_empty() {
         if is_replaced(target.file) && !target.overwrite {
             return Err(ImportError::Exists(target.file.to_owned()));

@@ -86,7 +86,7 @@ pub use paper::{
     paper_document, short_cell, whole_figure,
 };
 #[cfg(not(target_family = "wasm"))]
-pub use tune::{CANDIDATES, Condition, Goal, LEAST_SEEDS, Search, Standing, TuneStudy, Tuned, Vary};
+pub use tune::{CANDIDATES, Condition, Goal, LEAST_SEEDS, Search, Standing, TuneStudy, Tuned, Vary, beyond_noise};
 pub use what_if::{Future, WhatIfError, what_if, what_if_record};
 pub use {results, scenario};
 

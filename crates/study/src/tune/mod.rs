@@ -16,7 +16,7 @@ use crate::faults::relative;
 use crate::grid::{Axis, Grid, GridError, GridPoint, Older, PointResult, SweepTable};
 use crate::run::names::slug;
 use goal::standing;
-use results::document::{Document, Tune, TuneCandidate, TuneGoal, TunedKey};
+use results::document::{Document, SpreadWithInterval, Tune, TuneCandidate, TuneGoal, TunedKey};
 use scenario::export::sonic::export;
 use scenario::{Plan, load};
 use search::{Trial, balanced, front, next_round};
@@ -293,25 +293,36 @@ impl TuneStudy {
         text.push_str(".\nschema_version = 1\n");
         text.push_str(&format!("base = {}\n", quoted(&relative(&self.file, &self.out))));
         text.push_str(&format!("name = {}\n\n[set]\n", quoted(&format!("{}, tuned", self.plan.name))));
-        let given = self.overrides.iter().filter(|set| !set.starts_with("run.replications="));
-        let given =
-            given.filter_map(|set| set.split_once('=')).map(|(path, value)| (path.trim(), value.trim().to_owned()));
-        let tuned = self.search.keys.iter().zip(values).map(|(key, value)| (key.path.as_str(), value.clone()));
-        let mut all: Vec<(&str, String)> = Vec::new();
-        for (path, value) in given.chain(tuned) {
-            // A later override replaces an earlier one of the same path.
-            all.retain(|(known, _)| *known != path);
-            all.push((path, value));
-        }
-        for (path, value) in all {
-            text.push_str(&format!("{} = {}\n", quoted(path), toml_value(&value)));
+        let given = self.overrides.iter().filter(|set| !set.starts_with("run.replications=")).cloned();
+        let tuned = self.search.keys.iter().zip(values).map(|(key, value)| format!("{}={value}", key.path));
+        for (path, value) in last_of_each(&given.chain(tuned).collect::<Vec<_>>()) {
+            text.push_str(&format!("{} = {}\n", quoted(path), toml_value(value)));
         }
         text
     }
 }
 
+/// Paths and values of overrides. A later one replaces an earlier one of the same path.
+pub(crate) fn last_of_each(overrides: &[String]) -> Vec<(&str, &str)> {
+    let mut all: Vec<(&str, &str)> = Vec::new();
+    for (path, value) in overrides.iter().filter_map(|set| set.split_once('=')) {
+        let (path, value) = (path.trim(), value.trim());
+        all.retain(|(known, _)| *known != path);
+        all.push((path, value));
+    }
+    all
+}
+
+/// Returns whether the mean of a goal differs between two candidates by more than the noise of their seeds: by more than the
+/// 95 % intervals of both together leave open. `None` if one has too few runs.
+#[must_use]
+pub fn beyond_noise(one: &SpreadWithInterval, other: &SpreadWithInterval) -> Option<bool> {
+    let noise = one.half_width_95?.hypot(other.half_width_95?);
+    Some((one.spread.mean - other.spread.mean).abs() > noise)
+}
+
 /// The value of an override as TOML: as it is where it is a value of TOML, else as text.
-fn toml_value(value: &str) -> String {
+pub(crate) fn toml_value(value: &str) -> String {
     let is_value = value.parse::<f64>().is_ok_and(f64::is_finite)
         || ["true", "false"].contains(&value)
         || value.starts_with(['"', '[', '{', '\'']);

@@ -62,7 +62,7 @@ fn wanted(arguments: &Faults, plan: &Plan) -> Result<(Span, Vec<SingleFault>), S
     };
     // Where both are given, the network need not run first.
     let busy = match (&arguments.at, &arguments.flap) {
-        (Some(_), Some(_)) => plan.run.duration,
+        (Some(_), Some(_)) => [Span::ZERO, plan.run.duration],
         _ => busy_time(plan, &INTERRUPT).map_err(|error| error.to_string())?,
     };
     let usual = FaultSettings::of(busy);

@@ -8,7 +8,7 @@ use super::sweep::say;
 use super::{INTERRUPT, deadline, report};
 use results::document::{self, Document, TuneCandidate};
 use scenario::{Plan, Unit};
-use study::{Condition, Goal, LEAST_SEEDS, Search, TuneStudy, Tuned, Vary, cores};
+use study::{Condition, Goal, LEAST_SEEDS, Search, TuneStudy, Tuned, Vary, beyond_noise, cores};
 
 /// Candidates that are listed where there is one goal.
 const LISTED: usize = 5;
@@ -122,8 +122,34 @@ fn text(tuned: &Tuned) -> String {
     if let (2.., true) = (document.goals.len(), document.front.len() > 1) {
         text.push_str("the goals conflict: nothing surpasses a row in both; best is the nearest to the best of both\n");
     }
+    let given = candidates.iter().find(|candidate| candidate.is_given);
+    if let (Some(given), Some(best)) = (given, document.best.map(|best| &candidates[best])) {
+        text.push_str(&compared(document, given, best));
+    }
     if document.best.is_none() {
         text.push_str("no candidate meets all conditions: widen the ranges or relax a condition\n");
+    }
+    text
+}
+
+/// Whether the best differs from the given values by more than the noise of the seeds, goal by goal.
+fn compared(document: &document::Tune, given: &TuneCandidate, best: &TuneCandidate) -> String {
+    if best.is_given {
+        return "nothing is better than the given values\n".into();
+    }
+    let mut text = String::new();
+    for goal in &document.goals {
+        let of = |candidate: &'_ TuneCandidate| candidate.goals.get(&goal.name).cloned().flatten();
+        let (Some(before), Some(after)) = (of(given), of(best)) else { continue };
+        let seeds = document.seeds.len();
+        text.push_str(&match beyond_noise(&before, &after) {
+            Some(true) => format!("{}: best differs from given by more than the noise of {seeds} seeds\n", goal.name),
+            Some(false) => format!(
+                "{}: best differs from given by no more than the noise of {seeds} seeds; more would tell (--replications)\n",
+                goal.name
+            ),
+            None => continue,
+        });
     }
     text
 }
