@@ -38,6 +38,10 @@ pub(super) fn check(plan: &Plan, findings: &mut Findings) {
     for point in points.filter(|point| point.tells() && point.notice_size > data) {
         frames.everywhere(point.notice_class, point.notice_size);
     }
+    if let Some(largest) = plan.largest_frame {
+        let lossless = plan.spec.classes.iter().enumerate().filter(|(_, class)| class.lossless);
+        lossless.for_each(|(class, _)| frames.everywhere(class as u8, largest));
+    }
     let largest = &frames.of_all;
     let own = own_buffers(plan);
     for (alike, links) in links(plan, &own, &frames) {
@@ -259,13 +263,27 @@ fn room_of_class(
             findings.add_computed(Finding { severity: Severity::Error, subject, message, remedy }, sum(&terms));
         } else {
             let hardware = hardware(plan, port, response, frame);
-            let (wanted, remedy) = (hardware.above_threshold(), String::new());
-            let message = if have >= wanted {
-                format!("enough headroom: {have}; hardware may need {wanted} {place}")
+            let wanted = hardware.above_threshold();
+            let (severity, message, remedy) = if have >= wanted {
+                (Severity::Note, format!("enough headroom: {have}; hardware may need {wanted} {place}"), String::new())
+            } else if plan.largest_frame.is_some() {
+                // The network is a real one, of which a run without loss says little.
+                let message = format!(
+                    "may lose frames on hardware: {have} of headroom; hardware with the delays that IEEE 802.1Qbb and 802.3 \
+                     allow needs up to {wanted} {place}, and {needed} without any"
+                );
+                let remedy = match receiver.shared {
+                    true => format!("set headroom = \"{wanted}\""),
+                    false => format!("set capacity = \"{}\"", hardware.buffer_for(buffer.xoff)),
+                };
+                (Severity::Warning, message, remedy)
             } else {
-                format!("enough headroom for this run: {have}, {needed} needed; hardware may need {wanted} {place}")
+                let message = format!(
+                    "enough headroom for this run: {have}, {needed} needed; hardware may need {wanted} {place}"
+                );
+                (Severity::Note, message, String::new())
             };
-            findings.add_computed(Finding { severity: Severity::Note, subject, message, remedy }, sum(&hardware));
+            findings.add_computed(Finding { severity, subject, message, remedy }, sum(&hardware));
         }
     }
 }

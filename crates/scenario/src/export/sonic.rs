@@ -6,6 +6,7 @@
 
 use crate::import::Note;
 use crate::import::sonic::FRAMING;
+use crate::import::sonic::devices::usual_size;
 use crate::pattern::Pattern;
 use crate::plan::Plan;
 use fabric::graph::{NodeId, PortEnd, Role};
@@ -41,7 +42,8 @@ pub struct Exported {
 /// # Errors
 /// Returns what no configuration can express, and the remedy.
 pub fn export(plan: &Plan) -> Result<Exported, String> {
-    let mut work = Export { plan, numbers: numbers(plan), ends: plan.spec.graph.ports(), notes: Vec::new() };
+    let (ends, sizes) = (plan.spec.graph.ports(), sizes(plan));
+    let mut work = Export { plan, numbers: numbers(plan), ends, sizes, notes: Vec::new() };
     for (kind, switch) in plan.spec.switches.iter().enumerate() {
         if matches!(switch.flow_control, FlowControl::Pause(_) | FlowControl::Credits(_)) {
             let remedy = "choose flow_control = \"pfc\" or \"none\"";
@@ -57,6 +59,25 @@ pub fn export(plan: &Plan) -> Result<Exported, String> {
     Ok(Exported { switches, notes: work.notes })
 }
 
+/// The keys `profile_size` of a scenario.
+fn sizes(plan: &Plan) -> BTreeMap<(Bytes, Bytes), Bytes> {
+    let size = |text: &str| text.trim_matches('"').parse::<Bytes>().ok();
+    let mut found = BTreeMap::new();
+    for entry in &plan.entries {
+        let Some(prefix) = entry.path.strip_suffix(".profile_size") else { continue };
+        let beside = |key: &str| {
+            let path = format!("{prefix}.{key}");
+            plan.entries.iter().find(|entry| entry.path == path).and_then(|entry| size(&entry.value))
+        };
+        if let (Some(own), Some(capacity), Some(headroom)) =
+            (size(&entry.value), beside("capacity"), beside("headroom"))
+        {
+            found.insert((capacity, headroom), own);
+        }
+    }
+    found
+}
+
 /// The traffic class of each class: the number in names such as `tc3`, else the position.
 fn numbers(plan: &Plan) -> Vec<u8> {
     let named = |name: &str| name.strip_prefix("tc")?.parse::<u8>().ok().filter(|number| *number < 8);
@@ -69,6 +90,8 @@ struct Export<'a> {
     /// Traffic class of each class.
     numbers: Vec<u8>,
     ends: Vec<Vec<PortEnd>>,
+    /// Field `size` of profiles by their reserved part and headroom, where the scenario states it.
+    sizes: BTreeMap<(Bytes, Bytes), Bytes>,
     notes: Vec<Note>,
 }
 
@@ -96,8 +119,8 @@ impl Export<'_> {
         put("DEVICE_METADATA", "localhost".into(), json!({ "hostname": name }));
         let mut lengths = Rows::new();
         let mut profiles: BTreeMap<String, Value> = BTreeMap::new();
-        let wred = self.wred(kind, switch);
-        let total = self.pools(switch, &mut put);
+        let mut wred_profiles = Rows::new();
+        let total = self.pools(node, switch, &mut put);
         for (number, end) in self.ends[node.0 as usize].clone().into_iter().enumerate() {
             let port = port_name(number);
             let link = graph.cables[end.cable as usize].link;
@@ -121,6 +144,8 @@ impl Export<'_> {
             let own = plan.spec.ports.iter().find(|own| own.node == node && usize::from(own.port) == number);
             let link = format!("{speed}_{metres}m");
             self.port(switch, own, (&port, &link), total, &mut profiles, &mut put);
+            let wred = self.wred(kind, switch, graph.cables[end.cable as usize].link.rate);
+            wred_profiles.extend(wred.values().cloned());
             self.queues(switch, own, &port, &wred, &mut put);
             self.watchdog(switch, own, &port, &mut put);
         }
@@ -130,9 +155,8 @@ impl Export<'_> {
         if !profiles.is_empty() {
             whole.insert("BUFFER_PROFILE".into(), Value::Object(profiles.into_iter().collect()));
         }
-        if !wred.is_empty() {
-            let rows = wred.values().map(|(name, row)| (name.clone(), row.clone())).collect();
-            whole.insert("WRED_PROFILE".into(), Value::Object(rows));
+        if !wred_profiles.is_empty() {
+            whole.insert("WRED_PROFILE".into(), Value::Object(wred_profiles));
         }
         Ok(whole)
     }
@@ -145,12 +169,20 @@ impl Export<'_> {
     }
 
     /// The pools of a switch; returns the size of its shared memory.
-    fn pools(&mut self, switch: &SwitchSpec, put: &mut impl FnMut(&'static str, String, Value)) -> Bytes {
+    fn pools(&mut self, node: NodeId, switch: &SwitchSpec, put: &mut impl FnMut(&'static str, String, Value)) -> Bytes {
         let total = match &switch.buffer {
             Buffer::Shared { total, .. } => *total,
-            Buffer::Static(_) => {
+            Buffer::Static(usual) => {
                 self.note("BUFFER_PROFILE", "fixed buffers become reserved memory and headroom of each port");
-                Bytes::new(1)
+                // The memory of all ports and classes together.
+                let ports = self.ends[node.0 as usize].len();
+                let own = |number: usize| {
+                    let ports = self.plan.spec.ports.iter();
+                    let mut own = ports.filter(|own| own.node == node && usize::from(own.port) == number);
+                    own.find_map(|own| own.buffers.as_ref()).unwrap_or(usual)
+                };
+                let sum = (0..ports).flat_map(own).map(|buffer| buffer.capacity.get()).sum::<u64>();
+                Bytes::new(sum.clamp(1, crate::keys::buffers::LARGEST_BUFFER))
             }
         };
         let row = |kind: &str, mode: &str| json!({ "mode": mode, "size": total.get().to_string(), "type": kind });
@@ -208,9 +240,8 @@ impl Export<'_> {
             let classes = (0..self.numbers.len()).filter(|class| watchdog.classes >> class & 1 == 1);
             let watched: Vec<String> = classes.map(|class| self.numbers[class].to_string()).collect();
             let watched: Vec<&str> = on.iter().filter(|tc| watched.contains(tc)).map(String::as_str).collect();
-            if watched.len() < on.len() {
-                maps["pfcwd_sw_enable"] = json!(watched.join(","));
-            }
+            // Without the field SONiC watches nothing.
+            maps["pfcwd_sw_enable"] = json!(watched.join(","));
         }
         put("PORT_QOS_MAP", port.to_owned(), maps);
     }
@@ -230,20 +261,27 @@ impl Export<'_> {
             row.insert(field.to_owned(), json!(value));
         };
         // A fixed buffer is reserved up to XOFF, and the rest is headroom.
-        let (reserved, headroom, xon) = match shared {
-            Some(_) => (buffer.capacity.get(), buffer.headroom.get(), buffer.xon.get()),
+        let (reserved, headroom, level, offset) = match shared {
+            Some(_) => (buffer.capacity, buffer.headroom, buffer.resume, buffer.xon),
             None if pauses => {
-                let (capacity, xoff) = (buffer.capacity.get(), buffer.xoff.get());
-                (xoff, capacity.saturating_sub(xoff), xoff.saturating_sub(buffer.xon.get()))
+                let less = |a: Bytes, b: Bytes| Bytes::new(a.get().saturating_sub(b.get()));
+                (buffer.xoff, less(buffer.capacity, buffer.xoff), buffer.xon, less(buffer.xoff, buffer.xon))
             }
-            None => (buffer.capacity.get(), 0, 0),
+            None => (buffer.capacity, Bytes::ZERO, Bytes::ZERO, Bytes::ZERO),
         };
-        let size = if pauses && reserved >= headroom { reserved + headroom } else { reserved };
-        set("size", size.to_string());
+        let known = self.sizes.get(&(reserved, headroom)).copied();
+        let size = match pauses {
+            true => known.unwrap_or_else(|| usual_size(reserved, headroom)),
+            false => reserved,
+        };
+        set("size", size.get().to_string());
         if pauses {
-            set("xoff", headroom.to_string());
-            set("xon", reserved.to_string());
-            set("xon_offset", xon.to_string());
+            set("xoff", headroom.get().to_string());
+            set("xon", level.get().to_string());
+            // As far below the threshold as the memory is large: it resumes at `xon` only.
+            if shared.is_none() || offset < total {
+                set("xon_offset", offset.get().to_string());
+            }
         }
         match (shared, buffer.alpha) {
             (None, _) => set("static_th", "0".into()),
@@ -264,8 +302,8 @@ impl Export<'_> {
         Value::Object(row)
     }
 
-    /// Early detection of the classes of a kind of switch: by class, the name and the row of its profile.
-    fn wred(&mut self, kind: usize, switch: &SwitchSpec) -> BTreeMap<usize, (String, Value)> {
+    /// Early detection of the classes of a kind of switch at ports of a rate: by class, the name and the row of its profile.
+    fn wred(&mut self, kind: usize, switch: &SwitchSpec, rate: Rate) -> BTreeMap<usize, (String, Value)> {
         let mut found = BTreeMap::new();
         if switch.congestion_point.as_ref().is_none_or(|point| point.point.is_none()) {
             return found;
@@ -289,16 +327,21 @@ impl Export<'_> {
                 self.note(&prefix, "this congestion point has no counterpart in WRED_PROFILE");
                 continue;
             };
-            if !matches!(name.as_str(), "ecn" | "red")
-                || text("by_rate").is_some_and(|rates| rates.as_str().is_some_and(|rates| rates.contains("b/s")))
-            {
-                self.note(
-                    &prefix,
-                    "thresholds by rate, and other congestion points, have no counterpart in WRED_PROFILE",
-                );
+            if !matches!(name.as_str(), "ecn" | "red") {
+                self.note(&prefix, "this congestion point has no counterpart in WRED_PROFILE");
                 continue;
             }
-            let probability = text("pmax").and_then(|pmax| pmax.as_f64()).unwrap_or(1.0) * 100.0;
+            let probability = text("pmax").and_then(|pmax| pmax.as_f64()).unwrap_or(1.0);
+            let words = |key: &str| text(key).and_then(|value| value.as_str().map(str::to_owned));
+            let (by_rate, reference) = (words("by_rate"), words("reference_rate").and_then(|rate| rate.parse().ok()));
+            let ramp = Ramp { least, most, probability };
+            let (own, of_rate) = ramp.at(rate, by_rate.as_deref().unwrap_or_default(), reference);
+            let Ramp { least, most, probability } = own;
+            if probability == 0.0 && least.get() == crate::keys::buffers::LARGEST_BUFFER {
+                // Ports of this rate have no profile.
+                continue;
+            }
+            let probability = probability * 100.0;
             if probability.fract().abs() > 1e-9 {
                 self.note("green_drop_probability", "a probability is rounded to a whole percentage");
             }
@@ -322,7 +365,11 @@ impl Export<'_> {
                 let known =
                     found.values().find(|(_, known): &&(String, Value)| *known == row).map(|(label, _)| label.clone());
                 let kind = if name == "ecn" { "ECN" } else { "WRED" };
-                let label = known.unwrap_or_else(|| format!("{kind}_TC{}", self.numbers[class]));
+                let rate = match of_rate {
+                    true => format!("_{}", rate.as_bits_per_sec() / 1_000_000),
+                    false => String::new(),
+                };
+                let label = known.unwrap_or_else(|| format!("{kind}_TC{}{rate}", self.numbers[class]));
                 found.insert(class, (label, row.clone()));
             }
         }
@@ -439,6 +486,38 @@ impl Export<'_> {
         put("TC_TO_QUEUE_MAP", "AZURE".into(), Value::Object(queues.clone()));
         put("MAP_PFC_PRIORITY_TO_QUEUE", "AZURE".into(), Value::Object(queues));
         put("TC_TO_PRIORITY_GROUP_MAP", "AZURE".into(), Value::Object(same));
+    }
+}
+
+/// Thresholds of early detection.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Ramp {
+    least: Bytes,
+    most: Bytes,
+    probability: f64,
+}
+
+impl Ramp {
+    /// The thresholds of ports of a rate, and whether they are those of that rate alone: an entry of `by_rate`, or in
+    /// proportion to a reference.
+    fn at(self, rate: Rate, by_rate: &str, reference: Option<Rate>) -> (Ramp, bool) {
+        for entry in by_rate.split(',') {
+            let words: Vec<&str> = entry.split_whitespace().collect();
+            if let [of, least, most, probability] = words[..]
+                && of.parse() == Ok(rate)
+                && let (Ok(least), Ok(most), Ok(probability)) = (least.parse(), most.parse(), probability.parse())
+            {
+                return (Ramp { least, most, probability }, true);
+            }
+        }
+        let scaled = |size: Bytes, of: Rate| {
+            let bits = u128::from(size.get()) * u128::from(rate.as_bits_per_sec());
+            Bytes::new((bits / u128::from(of.as_bits_per_sec().max(1))) as u64)
+        };
+        match reference {
+            Some(of) => (Ramp { least: scaled(self.least, of), most: scaled(self.most, of), ..self }, true),
+            None => (self, !by_rate.is_empty()),
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use super::super::{NamedText, Work};
 use super::yaml::{Value, Yaml};
 use super::{Attributes, Drawn, DrawnLink, yaml};
+use crate::problem::Problem;
 use std::collections::BTreeMap;
 
 /// Kinds of nodes that are no switches, unless they connect others.
@@ -42,6 +43,7 @@ pub(super) fn read(work: &mut Work, file: NamedText<'_>) -> Drawn {
         drawn.nodes[place].attributes.retain(|key, _| super::ROLES.contains(&key.as_str()));
     }
     let mut outside = 0;
+    let mut taken = BTreeMap::new();
     for link in topology.get("links").map(Yaml::list).unwrap_or_default() {
         let ends: Vec<&Yaml> = match link.get("endpoints") {
             Some(ends) => ends.list().iter().collect(),
@@ -59,6 +61,13 @@ pub(super) fn read(work: &mut Work, file: NamedText<'_>) -> Drawn {
             work.refuse(link.place, "this link does not have two `endpoints` of the form node:interface", help);
             continue;
         };
+        for port in ends.iter().filter_map(|end| interface(end)) {
+            if let Some(first) = taken.insert(port.clone(), link.place) {
+                let problem =
+                    Problem::new(link.place, format!("{port} has two links"), "an interface has one link; correct one");
+                work.problems.push(problem.and(first, "the first"));
+            }
+        }
         let positions = [a, b].map(|name| known.get(name.as_str()).copied());
         let [Some(from), Some(to)] = positions else {
             let missing = if positions[0].is_none() { a } else { b };
@@ -104,6 +113,14 @@ fn endpoint(end: &Yaml) -> Option<String> {
     match &end.value {
         Value::Text(text) => text.split_once(':').map(|(node, _)| node.trim().to_owned()),
         _ => end.get("node").and_then(Yaml::text).map(str::to_owned),
+    }
+}
+
+/// Node and interface of an endpoint.
+fn interface(end: &Yaml) -> Option<String> {
+    match &end.value {
+        Value::Text(text) => text.split_once(':').map(|(node, port)| format!("{}:{}", node.trim(), port.trim())),
+        _ => Some(format!("{}:{}", end.get("node")?.text()?, end.get("interface")?.text()?)),
     }
 }
 

@@ -123,6 +123,15 @@ fn containerlab_has_kinds_anchors_and_both_forms_of_endpoints() {
 }
 
 #[test]
+fn an_interface_of_containerlab_has_one_link() {
+    let text = "name: lab\ntopology:\n  nodes:\n    a: {kind: ceos}\n    b: {kind: ceos}\n  links:\n\
+        \x20   - endpoints: [\"a:eth1\", \"b:eth1\"]\n    - endpoints: [\"a:eth1\", \"b:eth2\"]\n";
+    let file = NamedText { name: "lab.yml", text };
+    let errors = import(file, Format::Containerlab, &FAST, "lab").expect_err("two links");
+    assert!(errors.to_string().contains("a:eth1 has two links"), "{errors}");
+}
+
+#[test]
 fn a_drawing_of_switches_alone_gets_hosts() {
     let (plan, notes) = read("graph { a -- b -- c -- a }", Format::Dot, &FAST);
     assert_eq!((plan.spec.graph.hosts().len(), plan.spec.graph.switches().len()), (3, 3));

@@ -3,6 +3,7 @@
 use super::super::Work;
 use super::database::{Database, Row, short};
 use super::switch::{Pool, Profile, Switch, Threshold, at_ports};
+use std::collections::{BTreeMap, BTreeSet};
 use units::Bytes;
 
 const POOL_FIELDS: &[&str] = &["mode", "percentage", "size", "type", "xoff"];
@@ -20,16 +21,22 @@ pub(super) fn read(work: &mut Work, database: &Database<'_>, switch: &mut Switch
         let is_static = row.text("mode").is_some_and(|mode| mode == "static");
         switch.pools.insert(row.key.to_owned(), Pool { size, headroom, is_static });
     }
+    let mut wrong = BTreeSet::new();
     for row in database.rows(work, "BUFFER_PROFILE") {
         row.only(PROFILE_FIELDS);
-        if let Some(profile) = profile(work, &row, switch) {
-            switch.profiles.insert(row.key.to_owned(), profile);
+        match profile(work, &row, switch) {
+            Some(profile) => drop(switch.profiles.insert(row.key.to_owned(), profile)),
+            // Its users are not to blame.
+            None => drop(wrong.insert(row.key.to_owned())),
         }
     }
     for table in ["BUFFER_PG", "BUFFER_QUEUE"] {
+        let mut known = BTreeMap::new();
         for row in database.rows(work, table) {
             row.only(&["profile"]);
-            users(work, &row, table == "BUFFER_PG", switch);
+            if !row.reference("profile").is_some_and(|name| wrong.contains(&name)) {
+                users(work, &row, table == "BUFFER_PG", switch, &mut known);
+            }
         }
     }
     for table in ["BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_LIST"] {
@@ -96,8 +103,11 @@ fn profile(work: &mut Work, row: &Row<'_>, switch: &Switch) -> Option<Profile> {
     })
 }
 
-/// Priority groups or queues that use a profile.
-fn users(work: &mut Work, row: &Row<'_>, is_group: bool, switch: &mut Switch) {
+/// By port and number: the row that gave it a profile, and that profile.
+type Users = BTreeMap<(String, u8), (String, Option<String>)>;
+
+/// Priority groups or queues that use a profile. Two rows must not give one of them different profiles.
+fn users(work: &mut Work, row: &Row<'_>, is_group: bool, switch: &mut Switch, known: &mut Users) {
     let Some((ports, numbers)) = row.ports_and_numbers(work) else { return };
     let mut profile = row.reference("profile");
     if let Some(name) = profile.as_ref().filter(|name| !switch.profiles.contains_key(*name)) {
@@ -113,10 +123,24 @@ fn users(work: &mut Work, row: &Row<'_>, is_group: bool, switch: &mut Switch) {
         work.refuse(row.place("profile"), message, "name an existing profile, or add it");
         return;
     }
+    let mut contradictions = Vec::new();
     for port in at_ports(work, switch, row, &ports) {
         let users = if is_group { &mut port.groups } else { &mut port.queues };
         for &number in &numbers {
             users[usize::from(number)].clone_from(&profile);
+            let own = (row.name(), profile.clone());
+            if let Some((other, before)) = known.insert((port.name.clone(), number), own)
+                && before != profile
+            {
+                contradictions.push(format!(
+                    "{other} and {} give {} {number} different profiles",
+                    row.name(),
+                    port.name
+                ));
+            }
         }
+    }
+    if let Some(message) = contradictions.into_iter().next() {
+        work.refuse(row.place(""), message, "keep one of the two rows");
     }
 }

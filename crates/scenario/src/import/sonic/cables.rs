@@ -2,11 +2,11 @@
 
 use super::super::Work;
 use super::database::{Database, natural, short};
-use super::switch::{Neighbour, Port, Switch};
+use super::switch::{NUMBERS, Neighbour, Port, Switch};
 use super::{Cable, End};
 use crate::problem::Problem;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Length in metres of a cable to a host, and of one between switches, where CABLE_LENGTH gives none: those of a ToR's
 /// ports in SONiC (sonic-buildimage, files/build_templates/buffers_config.j2).
@@ -99,10 +99,15 @@ pub(super) fn join(work: &mut Work, switches: &[Switch]) -> (Vec<Cable>, Vec<Str
     let mut cables = Vec::new();
     let mut hosts = BTreeSet::new();
     let mut taken: BTreeSet<(usize, usize)> = BTreeSet::new();
+    let mut down: Vec<String> = Vec::new();
     for (here, switch) in switches.iter().enumerate() {
         for (number, port) in switch.ports.iter().enumerate() {
             let Some(neighbour) = &port.neighbour else { continue };
             if taken.contains(&(here, number)) {
+                continue;
+            }
+            if !port.is_up {
+                down.push(format!("{} {} to {}", switch.name, port.name, neighbour.name));
                 continue;
             }
             let end = End { switch: here, port: number };
@@ -115,6 +120,11 @@ pub(super) fn join(work: &mut Work, switches: &[Switch]) -> (Vec<Cable>, Vec<Str
             let Some(far) = far_port(work, switches, (here, number), (there, neighbour)) else { continue };
             taken.extend([(here, number), (there, far)]);
             let other = &switches[there].ports[far];
+            if !other.is_up {
+                let ends = format!("{} {} to {} {}", switch.name, port.name, switches[there].name, other.name);
+                down.push(format!("{ends}, which is down at that end"));
+                continue;
+            }
             if other.speed != port.speed {
                 let message = format!(
                     "{} {} has {}, but {} {} at the other end has {}",
@@ -129,9 +139,63 @@ pub(super) fn join(work: &mut Work, switches: &[Switch]) -> (Vec<Cable>, Vec<Str
             cables.push(Cable { a: end, b: Some(far), host: String::new(), rate: port.speed, metres });
         }
     }
+    if !down.is_empty() {
+        let count = down.len();
+        down.truncate(4);
+        let others = if count > 4 { format!(" and {} more", count - 4) } else { String::new() };
+        let meaning = format!("{count} ports that are down have no link here: {}{others}", down.join("; "));
+        work.note("PORT admin_status", meaning);
+    }
     let mut hosts: Vec<String> = hosts.into_iter().collect();
     hosts.sort_by_key(|name| natural(name));
     (cables, hosts)
+}
+
+/// Whether a kind of neighbour, as DEVICE_NEIGHBOR_METADATA names it, forwards frames: ToRRouter, LeafRouter, SpineRouter,
+/// BackEndToRRouter, RegionalHub, SmartSwitch and the like; not Server or SonicHost.
+pub(super) fn forwards(role: &str) -> bool {
+    ["Router", "Switch", "Hub"].iter().any(|ending| role.ends_with(ending))
+}
+
+/// Switches that several ports lead to, but whose configurations are not there. They forward all the same: each gets the
+/// ports that its neighbours name, with their maps and PFC, and buffers as if nothing were configured.
+pub(super) fn unconfigured(work: &mut Work, switches: &[Switch]) -> Vec<Switch> {
+    let mut found: BTreeMap<&str, Switch> = BTreeMap::new();
+    for switch in switches {
+        for port in switch.ports.iter().filter(|port| port.is_up) {
+            let Some(neighbour) = &port.neighbour else { continue };
+            let role = switch.neighbour_roles.get(&neighbour.name).map_or("", String::as_str);
+            if !forwards(role) || switches.iter().any(|other| other.name == neighbour.name) {
+                continue;
+            }
+            let other = found.entry(&neighbour.name).or_insert_with(|| Switch {
+                name: neighbour.name.clone(),
+                file: "no configuration".to_owned(),
+                role: role.to_owned(),
+                ports: Vec::new(),
+                pools: BTreeMap::new(),
+                profiles: BTreeMap::new(),
+                neighbour_roles: BTreeMap::new(),
+            });
+            let name = match neighbour.port.is_empty() {
+                true => format!("to {} {}", switch.name, port.name),
+                false => neighbour.port.clone(),
+            };
+            let back = Neighbour { name: switch.name.clone(), port: port.name.clone(), place: neighbour.place };
+            let mirrored = Port { name, alias: String::new(), neighbour: Some(back), ..port.clone() };
+            let (groups, queues, wred) =
+                ([const { None }; NUMBERS], [const { None }; NUMBERS], [const { None }; NUMBERS]);
+            other.ports.push(Port { groups, queues, wred, ..mirrored });
+        }
+    }
+    // With one link it leads nowhere, and a host stands for the network behind it.
+    let found: Vec<Switch> = found.into_values().filter(|switch| switch.ports.len() > 1).collect();
+    if !found.is_empty() {
+        let names: Vec<String> = found.iter().map(|switch| format!("{} ({})", switch.name, switch.role)).collect();
+        let meaning = "switches whose configurations are missing forward here with default buffers, and PFC as at their neighbours";
+        work.note("DEVICE_NEIGHBOR_METADATA", format!("{meaning}: {}", names.join(", ")));
+    }
+    found
 }
 
 /// The port at the other end of a cable to a switch that is known. What does not agree is refused.

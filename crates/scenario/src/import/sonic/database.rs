@@ -2,6 +2,7 @@
 //! setting. Numbers may be strings. What is read is remembered, so that the rest can be reported.
 
 use super::super::{NamedText, Work};
+use crate::problem::Problem;
 use crate::source::Place;
 use serde_json::{Map, Value};
 use std::cell::RefCell;
@@ -31,7 +32,17 @@ impl<'a> Database<'a> {
     /// Reads a file; `None` if it is not JSON or not an object, which is reported.
     pub(super) fn read(work: &mut Work, file: NamedText<'a>) -> Option<Database<'a>> {
         let source = work.add(file);
-        let tables = match serde_json::from_str::<Value>(file.text) {
+        let parsed = serde_json::from_str::<Value>(file.text);
+        if parsed.is_ok()
+            && let Some((key, [first, second])) = repeated_key(file.text)
+        {
+            let place = |at: usize| Place { source, start: at as u32, end: (at + key.len() + 2) as u32 };
+            let message = format!("the key \"{}\" is there twice in one object", short(&key));
+            let problem = Problem::new(place(second), message, "keep one of the two; SONiC keeps only the last");
+            work.problems.push(problem.and(place(first), "the first"));
+            return None;
+        }
+        let tables = match parsed {
             Ok(Value::Object(tables)) => tables,
             Ok(_) => {
                 let place = Place { source, start: 0, end: 0 };
@@ -201,9 +212,17 @@ impl<'d> Row<'d> {
         }
         let (ports, numbers) = (parts.next().unwrap_or_default(), parts.next().and_then(range));
         match numbers.filter(|_| parts.next().is_none()) {
-            Some(numbers) => Some((ports.split(',').map(str::trim).collect(), numbers)),
+            Some(mut numbers) => {
+                let above: Vec<String> = numbers.iter().filter(|it| **it > 7).map(u8::to_string).collect();
+                if !above.is_empty() {
+                    let meaning = format!("numbers above 7 have no counterpart and are left out: {}", above.join(", "));
+                    work.note(&self.name(), meaning);
+                }
+                numbers.retain(|number| *number < 8);
+                Some((ports.split(',').map(str::trim).collect(), numbers))
+            }
             None => {
-                let message = format!("{} does not name ports and numbers from 0 to 7", self.name());
+                let message = format!("{} does not name ports and numbers", self.name());
                 work.refuse(self.place(""), message, "write a key such as \"Ethernet0|3-4\"");
                 None
             }
@@ -211,9 +230,45 @@ impl<'d> Row<'d> {
     }
 }
 
-/// Numbers from 0 to 7 in a range or a list: `3`, `3-4`, `0,2`.
+/// The first key that an object of a valid JSON text has twice, and where both stand.
+fn repeated_key(text: &str) -> Option<(String, [usize; 2])> {
+    let bytes = text.as_bytes();
+    // For each open object its keys, for each open list nothing.
+    let mut open: Vec<Option<BTreeMap<&str, usize>>> = Vec::new();
+    let (mut at, mut is_key) = (0, false);
+    while at < bytes.len() {
+        match bytes[at] {
+            b'{' => {
+                open.push(Some(BTreeMap::new()));
+                is_key = true;
+            }
+            b'[' => open.push(None),
+            b'}' | b']' => drop(open.pop()),
+            b',' => is_key = matches!(open.last(), Some(Some(_))),
+            b'"' => {
+                let start = at + 1;
+                at = start;
+                while bytes.get(at).is_some_and(|byte| *byte != b'"') {
+                    at += if bytes[at] == b'\\' { 2 } else { 1 };
+                }
+                if let (true, Some(Some(keys))) = (is_key, open.last_mut()) {
+                    let key = text.get(start..at).unwrap_or_default();
+                    if let Some(first) = keys.insert(key, start - 1) {
+                        return Some((key.to_owned(), [first, start - 1]));
+                    }
+                }
+                is_key = false;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+/// Numbers in a range or a list: `3`, `3-4`, `0,2`.
 fn range(text: &str) -> Option<Vec<u8>> {
-    let digit = |text: &str| text.trim().parse::<u8>().ok().filter(|number| *number < 8);
+    let digit = |text: &str| text.trim().parse::<u8>().ok().filter(|number| *number < 64);
     let mut all = Vec::new();
     for part in text.split(',') {
         let (first, last) = match part.split_once('-') {
@@ -273,7 +328,14 @@ mod tests {
         assert_eq!(range("3"), Some(vec![3]));
         assert_eq!(range("3-4"), Some(vec![3, 4]));
         assert_eq!(range("0,2, 5-6"), Some(vec![0, 2, 5, 6]));
-        assert_eq!([range("8"), range("4-3"), range(""), range("a"), range("-1")], [const { None }; 5]);
+        assert_eq!(range("8-9"), Some(vec![8, 9]));
+        assert_eq!([range("64"), range("4-3"), range(""), range("a"), range("-1")], [const { None }; 5]);
+    }
+
+    #[test]
+    fn repeated_keys_are_found_where_they_are() {
+        assert_eq!(repeated_key(r#"{"a": {"b": [{"a": "a,\"a\""}, {"a": 1}]}, "c": "a", "b": "b"}"#), None);
+        assert_eq!(repeated_key(r#"{"a": 1, "b": {"c": [1, "c"], "c": 2}}"#), Some(("c".into(), [15, 30])));
     }
 
     #[test]

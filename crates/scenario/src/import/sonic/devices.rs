@@ -217,16 +217,29 @@ fn part(profile: &Profile, kept: bool, pauses: bool, pool: Bytes) -> String {
         (Some(offset), _) => {
             let _ = write!(text, ", xon = \"{offset}\"");
         }
-        // Below the reserved part only: as far below the threshold as the memory is large.
+        // At `xon` only: as far below the threshold as the memory is large.
         (None, Some(_)) => {
             let _ = write!(text, ", xon = \"{pool}\"");
         }
         (None, None) => {}
     }
+    // XON is sent at or below the larger one of `xon` and the threshold less `xon_offset` (SAI_BUFFER_PROFILE_ATTR_XON_TH).
+    if let Some(level) = profile.xon.filter(|level| *level > Bytes::ZERO) {
+        let _ = write!(text, ", resume = \"{level}\"");
+    }
+    let headroom = profile.headroom.unwrap_or_default();
+    if profile.size != usual_size(profile.reserved, headroom) {
+        let _ = write!(text, ", profile_size = \"{}\"", profile.size);
+    }
     if let Some(headroom) = profile.headroom {
         let _ = write!(text, ", headroom = \"{headroom}\"");
     }
     text
+}
+
+/// The field `size` of a lossless profile, if nothing else is known: it is read as without headroom if that is larger.
+pub(crate) fn usual_size(reserved: Bytes, headroom: Bytes) -> Bytes {
+    if reserved >= headroom { reserved + headroom } else { reserved }
 }
 
 /// 2 to a power as a ratio.

@@ -7,7 +7,7 @@
 mod buffers;
 mod cables;
 mod database;
-mod devices;
+pub(crate) mod devices;
 mod qos;
 mod switch;
 pub(super) mod text;
@@ -153,9 +153,10 @@ pub fn read(files: &[SwitchFiles<'_>]) -> Result<Fabric, Errors> {
         switches.push(switch);
     }
     work.checked()?;
+    switches.extend(cables::unconfigured(&mut work, &switches));
     let (mut cables, mut hosts) = cables::join(&mut work, &switches);
     work.checked()?;
-    if cables.is_empty() {
+    if switches.iter().all(|switch| switch.ports.iter().all(|port| port.neighbour.is_none())) {
         (cables, hosts) = cables::hosts_everywhere(&switches);
         work.note("DEVICE_NEIGHBOR", "no port has a neighbour: every enabled port gets a host");
     }
@@ -178,15 +179,26 @@ fn note_rest(work: &mut Work, switches: &[Switch], cables: &[Cable]) {
         let far = cable.b.map(|end| &switches[end.switch].ports[end.port]);
         unknown += usize::from(port.metres.is_none() && far.is_none_or(|far| far.metres.is_none()));
         let role = switch.neighbour_roles.get(&cable.host).map_or("", String::as_str);
-        if role.ends_with("Router") {
+        if cables::forwards(role) {
             open.insert(cable.host.as_str());
+        }
+        if let Some(far) = far.filter(|far| far.mtu != port.mtu) {
+            let other = &switches[cable.b.map_or(0, |end| end.switch)].name;
+            let meaning = format!(
+                "`mtu` is {}, but {} at the other end, {other} {}: larger packets are dropped there",
+                port.mtu, far.mtu, far.name
+            );
+            work.note(&format!("{} PORT|{}", switch.name, port.name), meaning);
         }
     }
     if !open.is_empty() {
         let names: Vec<&str> = open.into_iter().collect();
         work.note(
             "DEVICE_NEIGHBOR_METADATA",
-            format!("switches without a configuration become hosts: {}", names.join(", ")),
+            format!(
+                "switches without a configuration and with one link become hosts, which stand for all behind them: {}",
+                names.join(", ")
+            ),
         );
     }
     if unknown > 0 {

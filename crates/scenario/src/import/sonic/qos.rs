@@ -85,7 +85,18 @@ fn pairs(work: &mut Work, row: &Row<'_>) -> Vec<(usize, u8)> {
             (Some(from), Some(to)) => pairs.push((from, to)),
             _ => {
                 let message = format!("{} maps \"{}\" to \"{}\"", row.name(), short(from), short(&to));
-                work.refuse(row.place(from), message, "give whole numbers, and 0 to 7 for what a frame gets");
+                match (from_number, to.trim().parse::<u8>()) {
+                    (Some(_), Ok(8..64)) => {
+                        work.note(
+                            &row.name(),
+                            format!("numbers above 7 have no counterpart: {from} to {to} is left out"),
+                        );
+                    }
+                    _ => {
+                        let help = "give whole numbers, and 0 to 7 for what a frame gets";
+                        work.refuse(row.place(from), message, help);
+                    }
+                }
             }
         }
     }
@@ -162,9 +173,11 @@ fn priorities(work: &mut Work, row: &Row<'_>, field: &str, text: &str) -> u8 {
     bits
 }
 
-fn schedulers(work: &mut Work, database: &Database<'_>) -> BTreeMap<String, Scheduler> {
+/// Schedulers by name; `None` for one that is wrong, which has been said.
+fn schedulers(work: &mut Work, database: &Database<'_>) -> BTreeMap<String, Option<Scheduler>> {
     let mut found = BTreeMap::new();
     for row in database.rows(work, "SCHEDULER") {
+        found.insert(row.key.to_owned(), None);
         row.only(SCHEDULER_FIELDS);
         for field in ["pir", "cir"] {
             if row.text(field).is_some_and(|limit| limit.trim() != "0") {
@@ -193,7 +206,7 @@ fn schedulers(work: &mut Work, database: &Database<'_>) -> BTreeMap<String, Sche
         if kind == "WRR" {
             work.note(&row.name(), "WRR counts packets; here weights are of bytes, as with DWRR");
         }
-        found.insert(row.key.to_owned(), Scheduler { name: row.key.to_owned(), weight });
+        found.insert(row.key.to_owned(), Some(Scheduler { name: row.key.to_owned(), weight }));
     }
     found
 }
@@ -210,6 +223,9 @@ fn wred(work: &mut Work, database: &Database<'_>) -> BTreeMap<String, Option<Wre
             found.insert(row.key.to_owned(), None);
             continue;
         }
+        // One that is wrong is not one that is missing.
+        found.insert(row.key.to_owned(), None);
+        let before = work.problems.len();
         let [least, most] = ["green_min_threshold", "green_max_threshold"].map(|field| row.bytes(work, field));
         let probability = match row.text("green_drop_probability") {
             Some(_) => row.number(work, "green_drop_probability"),
@@ -217,6 +233,9 @@ fn wred(work: &mut Work, database: &Database<'_>) -> BTreeMap<String, Option<Wre
             None => Some(100),
         };
         let (Some(least), Some(most), Some(probability)) = (least, most, probability) else {
+            if work.problems.len() > before {
+                continue;
+            }
             let message = format!("{} has no thresholds of green frames", row.name());
             let help = "add green_min_threshold and green_max_threshold in bytes";
             work.refuse(row.place(""), message, help);
@@ -245,7 +264,7 @@ fn queues(
     work: &mut Work,
     database: &Database<'_>,
     switch: &mut Switch,
-    schedulers: &BTreeMap<String, Scheduler>,
+    schedulers: &BTreeMap<String, Option<Scheduler>>,
     wred: &BTreeMap<String, Option<Wred>>,
 ) {
     for row in database.rows(work, "QUEUE") {
@@ -263,7 +282,7 @@ fn queues(
         for port in at_ports(work, switch, &row, &ports) {
             for number in numbers.iter().map(|&number| usize::from(number)) {
                 if let Some(name) = &scheduler {
-                    port.schedulers[number] = schedulers.get(name).cloned();
+                    port.schedulers[number] = schedulers.get(name).cloned().flatten();
                 }
                 if let Some(name) = &profile {
                     port.wred[number] = wred.get(name).cloned().flatten();
@@ -299,6 +318,13 @@ fn watchdogs(work: &mut Work, database: &Database<'_>, switch: &mut Switch) {
         }
         let Some(detection) = milliseconds(work, &row, "detection_time") else { continue };
         let restoration = milliseconds(work, &row, "restoration_time");
+        let shortest = detection.min(restoration.unwrap_or(detection));
+        if let Some(poll) = poll.filter(|poll| *poll > shortest) {
+            let meaning = format!(
+                "POLL_INTERVAL of {poll} ms is longer than its times, which SONiC refuses; here it is {shortest} ms"
+            );
+            work.note(&row.name(), meaning);
+        }
         let watchdog = Watchdog { action, detection, restoration, poll };
         let names: Vec<&str> = row.key.split(',').map(str::trim).collect();
         for port in at_ports(work, switch, &row, &names) {

@@ -57,6 +57,10 @@ fn network(fabric: &Fabric, text: &mut String) {
         let _ = writeln!(text, "    {{ between = [{ends}]{other} }},  # {comment}");
     }
     text.push_str("]\n");
+    let ports = fabric.cables.iter().flat_map(Cable::ends).map(|end| fabric.at(end).1);
+    if let Some(largest) = ports.map(Port::largest_frame).max() {
+        let _ = writeln!(text, "largest_frame = \"{largest}\"  # the largest MTU, with header and check sequence");
+    }
 }
 
 fn properties((rate, metres): (Rate, u64)) -> String {
