@@ -10,6 +10,7 @@ use crate::memory::Need;
 use crate::stage::Stage;
 use discovery::dcbx::DcbPlan;
 use discovery::spb::Service;
+use discovery::subnet::Identities;
 use fabric::graph::HostId;
 use fabric::routing::Routing;
 use fabric::spec::NetworkSpec;
@@ -234,6 +235,10 @@ pub struct Plan {
     pub routing: Option<Routing>,
     /// Services of shortest path bridging.
     pub services: Vec<Service>,
+    /// Identifiers of nodes in an InfiniBand subnet, where the scenario states them.
+    pub subnet: Identities,
+    /// Largest frame of the real network, if the scenario describes one.
+    pub largest_frame: Option<Bytes>,
     /// For every class, whether its frames use the lanes of the routing.
     pub layered: Vec<bool>,
     /// All values and their sources.

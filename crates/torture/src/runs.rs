@@ -285,7 +285,7 @@ fn control(plan: &Plan) -> Result<(), String> {
             let _ = discovery::spb::spbv(graph, &bridges, 0, &plan.services);
         }
     }
-    if let Ok(subnet) = discovery::subnet::Subnet::new(graph, &plan.spec.routes, 0) {
+    if let Ok(subnet) = discovery::subnet::Subnet::new(graph, &plan.spec.routes, &plan.subnet, 0) {
         use discovery::subnet::File::{Fdbs, Guid2lid, Ibnetdiscover, Lfts, PathSl, Sl2vl, Subnet};
         for file in [Fdbs, Guid2lid, Ibnetdiscover, Lfts, PathSl, Sl2vl, Subnet] {
             let _ = subnet.file(file);

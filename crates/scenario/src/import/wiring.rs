@@ -36,9 +36,16 @@ pub(super) struct Wire {
 pub(super) struct Wiring {
     pub(super) nodes: Vec<WiredNode>,
     pub(super) links: Vec<Wire>,
+    /// Hosts that send and receive nothing in the example.
+    pub(super) silent: BTreeSet<usize>,
 }
 
 impl Wiring {
+    /// Hosts with traffic.
+    pub(super) fn senders(&self) -> Vec<usize> {
+        (0..self.nodes.len()).filter(|node| self.nodes[*node].is_host && !self.silent.contains(node)).collect()
+    }
+
     /// The latency of a link.
     fn latency(&self, link: &Wire) -> Span {
         let to_host = link.ends.iter().any(|&end| self.nodes[end].is_host);
@@ -114,7 +121,7 @@ impl Wiring {
 
     /// An incast to the first host as an example, with further keys of the workload; returns it and the number of its flows.
     pub(super) fn incast(&self, further: &str) -> (String, usize) {
-        let hosts: Vec<usize> = (0..self.nodes.len()).filter(|&node| self.nodes[node].is_host).collect();
+        let hosts = self.senders();
         let Some((&receiver, others)) = hosts.split_first().filter(|(_, others)| !others.is_empty()) else {
             return ("\n[run]\nduration = \"1ms\"\n".to_owned(), 0);
         };
@@ -181,7 +188,7 @@ mod tests {
         let node = |name: &str, is_host| WiredNode { name: name.into(), is_host };
         let link = |a, b| Wire { ends: [a, b], rate: Rate::from_gigabits(100), latency: None };
         let nodes = vec![node("spine", false), node("leaf", false), node("h", true)];
-        let wiring = Wiring { nodes, links: vec![link(0, 1), link(1, 2)] };
+        let wiring = Wiring { nodes, links: vec![link(0, 1), link(1, 2)], ..Wiring::default() };
         assert_eq!(wiring.layers(), [2, 1, 0]);
         assert!(wiring.network().contains("{ between = [\"spine\", \"leaf\"]"), "{}", wiring.network());
         assert_eq!(wiring.incast("").1, 0, "one host has nobody to send to");

@@ -10,6 +10,7 @@ mod fluid;
 mod network;
 pub(crate) mod paper;
 mod settings;
+mod subnet;
 mod traffic;
 
 use super::key::{Default, Key, Kind, Section, key};

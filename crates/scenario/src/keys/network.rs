@@ -122,6 +122,13 @@ pub(super) fn network() -> Section {
             "How long a frame occupies a link, and how long a flow waits after one at its rate.",
         ),
         key(
+            "largest_frame",
+            Kind::size(64, 60_018),
+            Default::Absent("the frames of the workloads"),
+            "Largest frame that the ports of a real network carry, with header and check sequence. `check` then compares headroom \
+             of every lossless class with frames of this size, and warns if it is less than hardware may need.",
+        ),
+        key(
             "headroom",
             Kind::choice(&[
                 ("hardware", "the delays that IEEE 802.1Qbb and 802.3 allow interfaces and senders"),
@@ -207,6 +214,12 @@ pub(super) fn network() -> Section {
              forwarded.",
         )
         .only("routing", &["spb"]),
+        key(
+            "subnet",
+            Kind::Tables(Box::new(super::subnet::subnet())),
+            Default::Absent("`tailback routes` generates identifiers"),
+            "Identifiers of nodes in an InfiniBand subnet, as `tailback import infiniband` writes them.",
+        ),
         key(
             "local_repair",
             Kind::time(),

@@ -20,6 +20,7 @@ pub(crate) mod reconverge;
 mod routes;
 pub(crate) mod settings;
 mod subjects;
+pub(crate) mod subnet;
 pub(crate) mod traffic;
 
 use super::Limits;
@@ -209,6 +210,8 @@ pub(crate) fn plan(
         dcb,
         routing: network.routing,
         services: network.services,
+        subnet: network.subnet,
+        largest_frame: network.largest_frame,
         layered: in_lanes,
         entries: std::mem::take(&mut gathered.entries),
         recipe: Arc::clone(recipe),

@@ -3,6 +3,7 @@
 use super::bridges;
 use super::names::Names;
 use super::routes;
+use super::subnet;
 use crate::Limits;
 use crate::memory::Need;
 use crate::pattern::Pattern;
@@ -10,6 +11,7 @@ use crate::problem::Problem;
 use crate::resolve::{Gathered, Node};
 use crate::source::Place;
 use discovery::spb::Service;
+use discovery::subnet::Identities;
 use fabric::graph::{Graph, LinkSpec, MAX_HOST_PORTS, NodeId, Role};
 use fabric::routing::{Routes, Routing, link_cost};
 use fabric::spec::{FlowletChoice, FlowletSpec, Multipath, RouteChange};
@@ -26,7 +28,11 @@ pub(crate) struct Network {
     pub(crate) routing: Option<Routing>,
     /// Services of its bridges.
     pub(crate) services: Vec<Service>,
+    /// Identifiers in an InfiniBand subnet.
+    pub(crate) subnet: Identities,
     pub(crate) multipath: Multipath,
+    /// Largest frame of the real network.
+    pub(crate) largest_frame: Option<Bytes>,
     pub(crate) overhead: Bytes,
     pub(crate) smallest_frame: Bytes,
     pub(crate) frame_time: FrameTime,
@@ -50,6 +56,7 @@ pub(crate) fn network(gathered: &mut Gathered<'_>, root: &Node, limits: &Limits)
         routes,
         route_changes,
         services: bridges::services(gathered, node, &graph)?,
+        subnet: subnet::identities(gathered, node, &graph)?,
         graph,
         routing,
         multipath: match node.text("multipath").as_deref() {
@@ -66,6 +73,7 @@ pub(crate) fn network(gathered: &mut Gathered<'_>, root: &Node, limits: &Limits)
             }),
             _ => Multipath::FlowHash,
         },
+        largest_frame: node.size("largest_frame"),
         overhead: node.size("overhead")?,
         smallest_frame: node.size("smallest_frame")?,
         frame_time: match node.text("frame_time")?.as_str() {

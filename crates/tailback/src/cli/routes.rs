@@ -25,7 +25,8 @@ pub fn routes(arguments: &Arguments) -> Exit {
     let spec = &plan.spec;
     if let Some(format) = arguments.format {
         let text = match file(format) {
-            Ok(file) => Subnet::new(&spec.graph, &spec.routes, arguments.tree).map(|subnet| subnet.file(file)),
+            Ok(file) => Subnet::new(&spec.graph, &spec.routes, &plan.subnet, arguments.tree)
+                .map(|subnet| exported(&subnet, file)),
             Err(maker) => filtering(&plan, maker, arguments.tree),
         };
         deadline::running();
@@ -48,6 +49,16 @@ pub fn routes(arguments: &Arguments) -> Exit {
         console::print(&as_text(&survey, can_deadlock));
     }
     Exit::Success
+}
+
+/// A file of a subnet. Rates that no InfiniBand link has are reported.
+fn exported(subnet: &Subnet<'_>, file: File) -> String {
+    if matches!(file, File::Ibnetdiscover | File::Subnet) {
+        for (rate, nearest) in subnet.approximated() {
+            console::note(&format!("no InfiniBand link has {rate}; {nearest} ({}) is written", nearest.rate()));
+        }
+    }
+    subnet.file(file)
 }
 
 /// What makes the filtering databases of a tree.

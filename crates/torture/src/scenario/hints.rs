@@ -37,6 +37,8 @@ pub fn given(path: &str, world: &World, random: &mut Random) -> Option<bool> {
         "workloads.capture" => false,
         // Few routings support several links of a host, and few numbers of switches can be grouped.
         "network.rails" | "network.planes" | "network.host_links" | "network.addresses" => false,
+        // Identifiers have no effect on a run.
+        "network.subnet" => false,
         // It contradicts `via`.
         "workloads.port" => false,
         "workloads.via" if world.wanted.contains_key("workloads.port") => false,

@@ -1,9 +1,10 @@
 //! InfiniBand fabrics: the output of ibnetdiscover, forwarding tables of opensm, and its options and partitions where given. The
 //! mirror of what `tailback routes` exports.
 //!
-//! Nodes stay in the order of the file and ports in the order of their numbers, so a fabric that was exported is exported again
-//! as the same bytes.
+//! Nodes stay in the order of the file and ports in the order of their numbers. Identifiers, port numbers and speeds are kept
+//! in `network.subnet`, so a fabric is exported with those it has.
 
+mod identities;
 mod qos;
 mod tables;
 #[cfg(test)]
@@ -15,7 +16,7 @@ use super::write::{file_name, quoted};
 use super::{Imported, NamedText, Work};
 use crate::problem::Errors;
 use qos::{Partition, Qos};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use tables::Table;
 use topology::Node;
@@ -46,7 +47,7 @@ pub fn import(files: &Files<'_>, name: &str) -> Result<Imported, Errors> {
     let mut work = Work::default();
     let nodes = topology::read(&mut work, files.topology);
     work.checked()?;
-    let fabric = Fabric::new(&mut work, nodes);
+    let mut fabric = Fabric::new(&mut work, nodes);
     work.checked()?;
     let tables = files.lfts.map(|file| tables::read(&mut work, file));
     work.checked()?;
@@ -70,6 +71,8 @@ struct Fabric {
     lids: BTreeMap<u32, usize>,
     /// Positions by GUID of ports of adapters.
     guids: BTreeMap<u64, usize>,
+    /// By switch: ports of local identifiers that are no adapter's first one.
+    others: BTreeMap<usize, BTreeMap<u32, u16>>,
 }
 
 impl Fabric {
@@ -77,13 +80,23 @@ impl Fabric {
         let known: BTreeMap<&str, usize> = nodes.iter().enumerate().map(|(at, node)| (node.id.as_str(), at)).collect();
         let mut names = UniqueNames::default();
         let (mut wiring, mut place) = (Wiring::default(), BTreeMap::new());
-        let mut split = 0;
+        let (mut split, mut aggregations) = (0, 0);
         for (at, node) in nodes.iter().enumerate() {
             let several = !node.is_switch && node.ports.len() > 1;
             split += usize::from(several);
             let own: Vec<u32> = if node.is_switch { vec![0] } else { node.ports.keys().copied().collect() };
             for number in own {
-                let name = if several { format!("{}.{number}", node.name) } else { node.name.clone() };
+                let at_switch = node.ports.get(&number).and_then(|port| known.get(port.peer.as_str()));
+                let name = match at_switch.filter(|_| node.is_aggregation()) {
+                    // All of them have the same description.
+                    Some(&switch) => format!("{} aggregation node", nodes[switch].name),
+                    None if several => format!("{}.{number}", node.name),
+                    None => node.name.clone(),
+                };
+                if node.is_aggregation() {
+                    aggregations += 1;
+                    wiring.silent.insert(wiring.nodes.len());
+                }
                 let ports: Vec<u32> = if node.is_switch { node.ports.keys().copied().collect() } else { vec![number] };
                 ports.into_iter().for_each(|port| {
                     place.insert((at, port), wiring.nodes.len());
@@ -100,16 +113,24 @@ impl Fabric {
         if split > 0 {
             work.note("adapters", format!("{split} with several ports: each port becomes a host of its own"));
         }
+        if aggregations > 0 {
+            let meaning =
+                format!("{aggregations} of SHARP are hosts without traffic; reductions in switches are not modelled");
+            work.note("aggregation nodes", meaning);
+        }
         let mut fabric = Fabric { numbers: vec![Vec::new(); wiring.nodes.len()], wiring, place, ..Fabric::empty() };
         let ends = fabric.ends(work, &nodes, &known);
         if work.problems.is_empty() {
-            fabric.lay(work, &nodes, ends);
+            fabric.lay(&nodes, &ends);
         }
         for (at, node) in nodes.iter().enumerate() {
             for (&number, port) in &node.ports {
                 if let Some(&peer) = known.get(port.peer.as_str()).filter(|&&peer| !nodes[peer].is_switch)
                     && let (Some(lid), Some(&host)) = (port.peer_lid, fabric.place.get(&(peer, port.peer_port)))
                 {
+                    fabric.lids.insert(lid, host);
+                }
+                if let (false, Some(lid), Some(&host)) = (node.is_switch, port.lid, fabric.place.get(&(at, number))) {
                     fabric.lids.insert(lid, host);
                 }
                 if let (Some(guid), Some(&host)) = (port.guid, fabric.place.get(&(at, number))) {
@@ -123,8 +144,8 @@ impl Fabric {
 
     fn empty() -> Fabric {
         let (wiring, place) = (Wiring::default(), BTreeMap::new());
-        let (lids, guids) = (BTreeMap::new(), BTreeMap::new());
-        Fabric { wiring, place, numbers: Vec::new(), nodes: Vec::new(), lids, guids }
+        let (lids, guids, others) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        Fabric { wiring, place, numbers: Vec::new(), nodes: Vec::new(), lids, guids, others }
     }
 
     /// The links, each by its two ends, checked at both.
@@ -149,10 +170,10 @@ impl Fabric {
                     let there = format!("port {} of {}", port.peer_port, nodes[peer].name);
                     let message = format!("port {number} of {} leads to {there}, but that leads elsewhere", node.name);
                     work.refuse(port.place, message, "correct one of the two lines");
-                } else if back.rate != port.rate {
+                } else if back.link != port.link {
                     let message = format!(
                         "port {number} of {} has {}, but {} at the other end has {}",
-                        node.name, port.rate, nodes[peer].name, back.rate
+                        node.name, port.link, nodes[peer].name, back.link
                     );
                     work.refuse(port.place, message, "correct one of the two lines");
                 } else if (at, number) < (peer, port.peer_port) {
@@ -169,46 +190,41 @@ impl Fabric {
         links
     }
 
-    /// Puts links into an order in which every node has its ports in the order of their numbers, if there is one.
-    fn lay(&mut self, work: &mut Work, nodes: &[Node], mut links: Vec<[(usize, u32); 2]>) {
-        // The ports of each node that have no link yet, in order.
+    /// Puts links into an order in which every switch has its ports in the order of their numbers, as far as there is one.
+    fn lay(&mut self, nodes: &[Node], links: &[[(usize, u32); 2]]) {
+        let at: BTreeMap<(usize, u32), usize> =
+            links.iter().enumerate().flat_map(|(link, ends)| ends.map(|end| (end, link))).collect();
+        // The ports of each node that have no link yet, the next one last.
         let mut open: Vec<Vec<u32>> = nodes.iter().map(|node| node.ports.keys().rev().copied().collect()).collect();
-        let mut disordered = false;
-        while !links.is_empty() {
-            let next = |ends: &[(usize, u32); 2]| {
-                ends.iter().all(|(node, port)| !nodes[*node].is_switch || open[*node].last() == Some(port))
-            };
-            let place = links.iter().position(next).unwrap_or_else(|| {
-                disordered = true;
-                0
-            });
-            let ends = links.remove(place);
+        let is_next = |open: &[Vec<u32>], link: usize| {
+            links[link].iter().all(|(node, port)| !nodes[*node].is_switch || open[*node].last() == Some(port))
+        };
+        let mut left: BTreeSet<usize> = (0..links.len()).collect();
+        let mut next: BTreeSet<usize> = left.iter().copied().filter(|link| is_next(&open, *link)).collect();
+        while let Some(link) = next.pop_first().or_else(|| left.first().copied()) {
+            left.remove(&link);
+            let ends = links[link];
             for (node, port) in ends {
                 open[node].retain(|other| *other != port);
                 self.numbers[self.place[&(node, port)]].push(port);
             }
-            let rate = nodes[ends[0].0].ports[&ends[0].1].rate;
+            let follows = ends.iter().filter_map(|(node, _)| Some(at[&(*node, *open[*node].last()?)]));
+            next.extend(follows.filter(|link| left.contains(link) && is_next(&open, *link)));
+            let rate = nodes[ends[0].0].ports[&ends[0].1].link.rate();
             self.wiring.links.push(Wire { ends: ends.map(|end| self.place[&end]), rate, latency: None });
-        }
-        if disordered {
-            work.note(
-                "ports",
-                "no order of links gives all switches their ports in order; some are numbered otherwise here",
-            );
         }
     }
 
     /// The entries of `routes`: for each switch, the hosts behind each of its ports.
-    fn routes(&self, work: &mut Work, tables: &[Table]) -> String {
-        let guid = |node: &Node| u64::from_str_radix(node.id.split_once('-').map_or("", |(_, guid)| guid), 16).ok();
+    fn routes(&mut self, work: &mut Work, tables: &[Table]) -> String {
         let switches: BTreeMap<u64, usize> = self
             .nodes
             .iter()
             .enumerate()
             .filter(|(_, node)| node.is_switch)
-            .filter_map(|(at, node)| Some((guid(node)?, at)))
+            .filter_map(|(at, node)| Some((node.guid()?, at)))
             .collect();
-        let own_lids: Vec<u32> = self.nodes.iter().filter_map(|node| node.lid).collect();
+        let own_lids: BTreeSet<u32> = self.nodes.iter().filter_map(|node| node.lid).collect();
         let mut text = String::from("routes = [\n");
         let mut strange = 0;
         for table in tables {
@@ -222,6 +238,7 @@ impl Fabric {
             for (&lid, &(port, place)) in &table.entries {
                 let Some(&host) = self.lids.get(&lid) else {
                     strange += usize::from(!own_lids.contains(&lid));
+                    self.others.entry(at).or_default().insert(lid, u16::try_from(port).unwrap_or(u16::MAX));
                     continue;
                 };
                 let numbers = self.place.get(&(at, port)).map(|&place| &self.numbers[place]);
@@ -247,7 +264,8 @@ impl Fabric {
             work.refuse(node.place, message, "give the tables of all switches");
         }
         if strange > 0 {
-            work.note("lfts", format!("{strange} entries for identifiers that are not in the topology are left out"));
+            let meaning = format!("{strange} entries for identifiers of no port of the topology carry no traffic");
+            work.note("lfts", meaning);
         }
         text.push_str("]\n");
         text
@@ -273,7 +291,7 @@ impl Fabric {
                 work.note(&name, format!("{absent} members are not in the topology"));
             }
             let mut hosts: Vec<usize> = match everybody {
-                true => (0..self.wiring.nodes.len()).filter(|&node| self.wiring.nodes[node].is_host).collect(),
+                true => self.wiring.senders(),
                 false => members.iter().filter_map(|guid| self.guids.get(guid).copied()).collect(),
             };
             hosts.sort_unstable();
@@ -312,6 +330,10 @@ impl Fabric {
                 text.push_str(routes);
             }
             None => work.note("lfts", "no forwarding tables are given: shortest paths are computed"),
+        }
+        match self.identities() {
+            Some(identities) => text.push_str(&identities),
+            None => work.note("identifiers", "some are missing or there twice: `tailback routes` generates others"),
         }
         for lane in qos.map(|qos| qos.lanes.as_slice()).unwrap_or_default() {
             let _ = write!(text, "\n[[classes]]\nname = \"vl{lane}\"\n");

@@ -37,11 +37,12 @@ pub(super) fn read(work: &mut Work, file: NamedText<'_>) -> Qos {
     let source = work.add(file);
     let mut tables: [Option<Vec<(u8, u8)>>; 2] = [None, None];
     let (mut levels, mut high_limit, mut most, mut is_on) = (None, None, 15, None);
-    let mut others = BTreeSet::new();
+    let (mut others, mut unknown) = (BTreeSet::new(), BTreeSet::new());
     for (text, place) in lines(source, file.text) {
         let (key, value) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         let value = value.trim();
-        if value.is_empty() || value == "(null)" {
+        // Options with this value are not set, whichever they are.
+        if value == "(null)" {
             continue;
         }
         let done = match key {
@@ -57,9 +58,8 @@ pub(super) fn read(work: &mut Work, file: NamedText<'_>) -> Qos {
             "qos_sl2vl" => sl2vl(value).map(|list| levels = Some(list)).is_some(),
             "qos_policy_file" => true,
             _ => {
-                if key.starts_with("qos_") {
-                    others.insert(key.to_owned());
-                }
+                let list = if is_of_some_ports(key) { &mut others } else { &mut unknown };
+                list.insert(key.chars().take(40).collect::<String>());
                 true
             }
         };
@@ -67,6 +67,10 @@ pub(super) fn read(work: &mut Work, file: NamedText<'_>) -> Qos {
             let help = "see opensm(8): weights are VL:WEIGHT, qos_sl2vl is a list of up to 16 lanes";
             work.refuse(place, format!("`{key}` has a value that is not understood"), help);
         }
+    }
+    if !unknown.is_empty() {
+        let names: Vec<String> = unknown.into_iter().collect();
+        work.note(&names.join(", "), "keys without a meaning for lanes, or unknown, are ignored");
     }
     if !is_on.unwrap_or(levels.is_some() || tables.iter().any(Option::is_some)) {
         work.note("qos", "quality of service is off: one lane");
@@ -93,6 +97,12 @@ pub(super) fn read(work: &mut Work, file: NamedText<'_>) -> Qos {
         work.refuse(place, message, format!("give `qos_sl2vl` with 1 to {MOST_LANES} different lanes"));
     }
     Qos { lane_of, lanes: lanes.into_iter().collect(), tables, high_limit: high_limit.unwrap_or(0) }
+}
+
+/// Whether an option is that of one kind of ports: adapters, port 0 of switches, other ports of switches, routers.
+fn is_of_some_ports(key: &str) -> bool {
+    let rest = ["qos_ca_", "qos_sw0_", "qos_swe_", "qos_rtr_"].iter().find_map(|kind| key.strip_prefix(kind));
+    rest.is_some_and(|rest| ["max_vls", "high_limit", "vlarb_high", "vlarb_low", "sl2vl"].contains(&rest))
 }
 
 fn weights(text: &str) -> Option<Vec<(u8, u8)>> {

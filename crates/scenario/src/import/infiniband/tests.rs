@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::{Limits, NoFiles, Plan, load_str};
+use discovery::subnet::{File, Subnet};
 use fabric::graph::HostId;
 use fabric::spec::Egress;
 
@@ -55,11 +56,13 @@ const LFTS: &str = "Unicast lids [0x0-0x6] of switch Lid 1 guid 0x0002c903000010
 0x0006 035 # Channel Adapter portguid 0x0002c9030000c003: 'storage'
 6 valid lids dumped
 Unicast lids [0x0-0x6] of switch Lid 2 guid 0x0002c90300002000 ('leaf-2'):
+0x0001 036 # Switch portguid 0x0002c90300001000: 'MF0;leaf-1:MQM8700/U1'
+0x0002 000 # Switch portguid 0x0002c90300002000: 'leaf-2'
 0x0003 036 # Channel Adapter portguid 0x0002c9030000a002: 'node1 mlx5_0'
 0x0004 007 # Channel Adapter portguid 0x0002c9030000b002: 'node2 mlx5_0'
 0x0005 035 # Channel Adapter portguid 0x0002c9030000c002: 'storage'
 0x0006 008 # Channel Adapter portguid 0x0002c9030000c003: 'storage'
-4 valid lids dumped
+6 valid lids dumped
 ";
 
 const QOS: &str = "# QoS
@@ -70,6 +73,9 @@ qos_vlarb_high 1:64,0:0
 qos_vlarb_low 0:32,1:4
 qos_sl2vl 0,1,0,1,15,15,15,15,15,15,15,15,15,15,15,15
 qos_ca_high_limit 5
+qos_vlarb_hihg 1:4
+sl2vl 0,1
+guid 0x0
 ";
 
 const PARTITIONS: &str = "Default=0x7fff, ipoib : ALL=full ;
@@ -120,6 +126,91 @@ fn a_fabric_becomes_a_network_with_its_rates_and_tables() {
     assert!(notes.iter().any(|note| note.starts_with("links: 6 without a length")), "{notes:?}");
 }
 
+/// What `tailback routes` writes of an imported fabric.
+fn exported(files: &Files<'_>, file: File) -> String {
+    let plan = plan(files).0;
+    let subnet = Subnet::new(&plan.spec.graph, &plan.spec.routes, &plan.subnet, 0);
+    subnet.unwrap_or_else(|reason| panic!("{reason}")).file(file)
+}
+
+/// Lines without the title of the file and without empty ones.
+fn lines(text: &str) -> Vec<&str> {
+    text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).collect()
+}
+
+#[test]
+fn a_fabric_comes_back_with_its_identifiers_ports_and_speeds() {
+    let files = files(FABRIC, Some(LFTS));
+    assert_eq!(lines(&exported(&files, File::Ibnetdiscover)), lines(FABRIC));
+    assert_eq!(exported(&files, File::Lfts), LFTS);
+    // Widths that no rate tells apart, ports in no order, a router, several identifiers, a base port 0.
+    let other = FABRIC
+        .replace("4xEDR", "2xHDR")
+        .replace("4xHDR", "1xXDR")
+        .replace("[35]\t\"S-0002c90300002000\"[36]", "[35]\t\"S-0002c90300002000\"[35]")
+        .replace("[36]\t\"S-0002c90300002000\"[35]", "[36]\t\"S-0002c90300002000\"[36]")
+        .replace("[35]\t\"S-0002c90300001000\"[36]", "[35]\t\"S-0002c90300001000\"[35]")
+        .replace("[36]\t\"S-0002c90300001000\"[35]", "[36]\t\"S-0002c90300001000\"[36]")
+        .replace("lid 6 lmc 0", "lid 6 lmc 1")
+        .replace("\"leaf-2\" enhanced", "\"leaf-2\" base")
+        .replace("caguid=0x2c9030000b001\nCa", "rtguid=0x2c9030000b001\nRt")
+        .replace("H-0002c9030000b001", "R-0002c9030000b001")
+        .replace("0x2c90300002000(2c90300002000)", "0x2c90300002000(2c90300002001)");
+    let tables = LFTS
+        .replace("[0x0-0x6]", "[0x0-0x7]")
+        .replace("6 valid", "7 valid")
+        .replace("portguid 0x0002c90300002000", "portguid 0x0002c90300002001")
+        .replace("Channel Adapter portguid 0x0002c9030000b002", "Router portguid 0x0002c9030000b002")
+        .replace(
+            "c003: 'storage'\n",
+            "c003: 'storage'\n0x0007 035 # Channel Adapter portguid 0x0002c9030000c003: 'storage'\n",
+        );
+    let files = self::files(&other, Some(&tables));
+    assert_eq!(lines(&exported(&files, File::Ibnetdiscover)), lines(&other));
+    assert_eq!(exported(&files, File::Lfts), tables);
+    assert!(exported(&files, File::Guid2lid).contains("0x0002c9030000c003 0x0006 0x0007\n"));
+}
+
+#[test]
+fn another_rate_is_another_speed() {
+    let imported = import(&files(FABRIC, None), "fabric").unwrap_or_else(|errors| panic!("{errors}"));
+    let of = |rate: &str| {
+        let text = imported.scenario.replace("200Gb/s", rate);
+        let plan =
+            load_str("a.toml", &text, &[], &NoFiles, Limits::default()).unwrap_or_else(|errors| panic!("{errors}"));
+        let subnet = Subnet::new(&plan.spec.graph, &plan.spec.routes, &plan.subnet, 0).expect("a subnet");
+        (subnet.file(File::Ibnetdiscover), subnet.approximated())
+    };
+    let (text, nearest) = of("400Gb/s");
+    assert!(text.contains("lid 3 4xNDR") && text.contains("lid 5 4xEDR") && nearest.is_empty(), "{text}");
+    let (text, nearest) = of("90Gb/s");
+    assert!(text.contains("lid 3 12xQDR") && nearest.len() == 1, "{text}");
+}
+
+#[test]
+fn aggregation_nodes_have_no_traffic() {
+    let node = "vendid=0x2c9\ndevid=0xcf09\ncaguid=0x2c90300001008\nCa\t1 \"H-0002c90300001008\"\t\t# \"Mellanox Technologies Aggregation Node\"
+[1](2c90300001008) \t\"S-0002c90300001000\"[37]\t\t# lid 9 lmc 0 \"MF0;leaf-1:MQM8700/U1\" lid 1 4xHDR\n";
+    let port =
+        "[37]\t\"H-0002c90300001008\"[1](2c90300001008) \t\t# \"Mellanox Technologies Aggregation Node\" lid 9 4xHDR\n";
+    let text = FABRIC.replace("Switch\t36 \"S-0002c90300001000", "Switch\t37 \"S-0002c90300001000");
+    let text = text.replacen(
+        "\nvendid=0x2c9\ndevid=0xcb20\nswitchguid",
+        &format!("{port}\nvendid=0x2c9\ndevid=0xcb20\nswitchguid"),
+        1,
+    );
+    let text = format!("{text}\n{node}");
+    let (plan, notes) = plan(&files(&text, None));
+    let names: Vec<&str> = plan.spec.graph.nodes.iter().map(|node| node.name.as_str()).collect();
+    assert!(names.contains(&"MF0;leaf-1:MQM8700/U1 aggregation node"), "{names:?}");
+    assert!(notes.iter().any(|note| note.starts_with("aggregation nodes: 1 of SHARP")), "{notes:?}");
+    // The others of the two switches: four hosts, of which three send to the first.
+    let hosts = plan.spec.graph.hosts();
+    let silent = hosts.iter().position(|host| names[host.0 as usize].ends_with("aggregation node")).expect("a host");
+    assert!(plan.spec.flows.iter().all(|flow| flow.source.0 as usize != silent), "{:?}", plan.spec.flows);
+    assert_eq!(lines(&exported(&files(&text, None), File::Ibnetdiscover)), lines(&text));
+}
+
 #[test]
 fn without_tables_paths_are_computed() {
     let (plan, notes) = plan(&files(FABRIC, None));
@@ -139,7 +230,12 @@ fn quality_of_service_becomes_lanes_and_partitions_become_traffic() {
     assert_eq!((tables.high_limit, tables.high.len(), tables.low.len()), (3, 1, 2));
     let flows: Vec<u8> = plan.spec.flows.iter().map(|flow| flow.class).collect();
     assert_eq!(flows, [0, 0, 0, 1], "all adapters in lane 0, node2 to node1 in lane 1");
-    for part in ["qos_ca_high_limit: options of some kinds", "colour: a flag", "fast: 1 members are not in"] {
+    for part in [
+        "qos_ca_high_limit: options of some kinds",
+        "guid, qos_vlarb_hihg, sl2vl: keys without a meaning",
+        "colour: a flag",
+        "fast: 1 members are not in",
+    ] {
         assert!(notes.iter().any(|note| note.starts_with(part)), "{part}: {notes:?}");
     }
 }
@@ -161,8 +257,10 @@ fn mistakes_have_file_and_line() {
         (without(" 4xHDR"), "net.txt:11: port 1 of MF0;leaf-1:MQM8700/U1 has no width and speed"),
         (
             FABRIC.replacen("4xHDR", "4xEDR", 1),
-            "net.txt:11: port 1 of MF0;leaf-1:MQM8700/U1 has 100Gb/s, but node1 mlx5_0",
+            "net.txt:11: port 1 of MF0;leaf-1:MQM8700/U1 has 4xEDR, but node1 mlx5_0",
         ),
+        (FABRIC.replacen("4xHDR", "4xGDR", 1), "port 1 of MF0;leaf-1:MQM8700/U1 has \"4xGDR\", which is not a width"),
+        (FABRIC.replacen("4xHDR", "3xHDR", 1), "has \"3xHDR\", which is not a width and speed"),
         (FABRIC.split("caguid=0x2c9030000b001").next().unwrap_or_default().to_owned(), "which is not in the file"),
         (FABRIC[..FABRIC.len() * 2 / 3].to_owned(), "this line does not name"),
         (FABRIC.replacen("[36]\t\t# \"leaf-2\"", "[35]\t\t# \"leaf-2\"", 1), "but that leads elsewhere"),

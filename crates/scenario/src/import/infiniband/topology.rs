@@ -2,8 +2,8 @@
 
 use super::super::{NamedText, Work};
 use crate::source::Place;
+use discovery::subnet::Signalling;
 use std::collections::BTreeMap;
-use units::Rate;
 
 /// A node.
 #[derive(Clone, Debug)]
@@ -13,8 +13,19 @@ pub(super) struct Node {
     /// Description.
     pub(super) name: String,
     pub(super) is_switch: bool,
-    /// Local identifier of a switch.
+    pub(super) is_router: bool,
+    /// Ports, connected or not.
+    pub(super) size: u32,
+    /// GUID of port 0 of a switch.
+    pub(super) port_guid: Option<u64>,
+    pub(super) system_guid: Option<u64>,
+    pub(super) vendor: Option<u64>,
+    pub(super) device: Option<u64>,
+    /// Whether port 0 of a switch is a base port, not an enhanced one.
+    pub(super) base_port_0: bool,
+    /// Local identifier of a switch, and its mask.
     pub(super) lid: Option<u32>,
+    pub(super) lmc: u32,
     /// Connected ports by number.
     pub(super) ports: BTreeMap<u32, Port>,
     pub(super) place: Place,
@@ -28,34 +39,42 @@ pub(super) struct Port {
     pub(super) peer_port: u32,
     /// Local identifier of the port at the other end.
     pub(super) peer_lid: Option<u32>,
+    /// Local identifier of this port, and its mask, of adapters.
+    pub(super) lid: Option<u32>,
+    pub(super) lmc: u32,
     /// GUID of this port, of adapters.
     pub(super) guid: Option<u64>,
-    pub(super) rate: Rate,
+    pub(super) link: Signalling,
     pub(super) place: Place,
 }
 
-/// Rates of a lane by the names of speeds, in bits of data per second: what is left of the signalling rate after 8b/10b or 64b/66b
-/// coding (InfiniBand Architecture, volume 2; names as ibnetdiscover prints them).
-const SPEEDS: [(&str, f64); 9] = [
-    ("SDR", 2.0e9),
-    ("DDR", 4.0e9),
-    ("QDR", 8.0e9),
-    ("FDR10", 10.0e9),
-    ("FDR", 14.0625e9 * 64.0 / 66.0),
-    ("EDR", 25.0e9),
-    ("HDR", 50.0e9),
-    ("NDR", 100.0e9),
-    ("XDR", 200.0e9),
-];
+impl Node {
+    /// GUID of the device, which is part of its identifier.
+    pub(super) fn guid(&self) -> Option<u64> {
+        u64::from_str_radix(self.id.split_once('-')?.1, 16).ok()
+    }
 
-/// Keys of a node that say nothing about its links.
-const KNOWN: [&str; 6] = ["vendid", "devid", "sysimgguid", "switchguid", "caguid", "rtguid"];
+    /// Whether it is the aggregation node of a switch, at an extra port of it, which computes reductions of SHARP.
+    pub(super) fn is_aggregation(&self) -> bool {
+        !self.is_switch && self.name.contains("Aggregation Node")
+    }
+}
+
+/// What stands above a node.
+#[derive(Default)]
+struct Above {
+    port_guid: Option<u64>,
+    system_guid: Option<u64>,
+    vendor: Option<u64>,
+    device: Option<u64>,
+}
 
 /// Reads the nodes, in the order of the file.
 pub(super) fn read(work: &mut Work, file: NamedText<'_>) -> Vec<Node> {
     let source = work.add(file);
     let mut nodes: Vec<Node> = Vec::new();
     let mut unknown: BTreeMap<String, usize> = BTreeMap::new();
+    let mut above = Above::default();
     let mut at = 0;
     for line in file.text.split_inclusive('\n') {
         let start = at;
@@ -73,7 +92,7 @@ pub(super) fn read(work: &mut Work, file: NamedText<'_>) -> Vec<Node> {
                 }
             }
         } else if let Some(kind) = ["Switch", "Ca", "Rt"].into_iter().find(|kind| is_kind(text, kind)) {
-            match node(text, kind, place) {
+            match node(text, kind, std::mem::take(&mut above), place) {
                 Some(node) if nodes.iter().any(|other| other.id == node.id) => {
                     work.refuse(place, format!("node {} is there twice", node.id), "give one output of ibnetdiscover");
                 }
@@ -82,9 +101,16 @@ pub(super) fn read(work: &mut Work, file: NamedText<'_>) -> Vec<Node> {
                     work.refuse(place, "this line does not name a node", "give the output of ibnetdiscover as it is")
                 }
             }
-        } else if let Some((key, _)) = text.split_once('=') {
-            if !KNOWN.contains(&key.trim()) {
-                *unknown.entry(key.trim().chars().take(40).collect()).or_default() += 1;
+        } else if let Some((key, value)) = text.split_once('=') {
+            let value = value.split('#').next().unwrap_or_default().trim();
+            match key.trim() {
+                "vendid" => above.vendor = hexadecimal(value),
+                "devid" => above.device = hexadecimal(value),
+                "sysimgguid" => above.system_guid = hexadecimal(value),
+                // The GUID of port 0 stands in parentheses.
+                "switchguid" => above.port_guid = value.split_once('(').and_then(|(_, port)| hexadecimal(port)),
+                "caguid" | "rtguid" => {}
+                other => *unknown.entry(other.chars().take(40).collect()).or_default() += 1,
             }
         } else if !text.starts_with("Chassis") && !text.starts_with("Non-Chassis") {
             work.refuse(place, "this line is not one of ibnetdiscover", "give the output of ibnetdiscover as it is");
@@ -115,13 +141,36 @@ fn after(text: &str, word: &str) -> Option<u32> {
     words.nth(1)?.parse().ok()
 }
 
-fn node(text: &str, kind: &str, place: Place) -> Option<Node> {
+/// A number in hexadecimal, with or without `0x`, up to a parenthesis.
+fn hexadecimal(text: &str) -> Option<u64> {
+    let digits = text.split(['(', ')']).next().unwrap_or_default().trim();
+    u64::from_str_radix(digits.trim_start_matches("0x"), 16).ok()
+}
+
+fn node(text: &str, kind: &str, above: Above, place: Place) -> Option<Node> {
+    let size = text.split_whitespace().nth(1).and_then(|size| size.parse().ok()).unwrap_or(0);
     let (id, rest) = quoted(text)?;
     let comment = rest.split_once('#').map_or("", |(_, comment)| comment);
     let (name, rest) = quoted(comment).unwrap_or((id, ""));
     let name = if name.trim().is_empty() { id } else { name };
     let (id, name) = (id.to_owned(), name.to_owned());
-    Some(Node { id, name, is_switch: kind == "Switch", lid: after(rest, "lid"), ports: BTreeMap::new(), place })
+    let Above { port_guid, system_guid, vendor, device } = above;
+    Some(Node {
+        id,
+        name,
+        is_switch: kind == "Switch",
+        is_router: kind == "Rt",
+        size,
+        port_guid,
+        system_guid,
+        vendor,
+        device,
+        base_port_0: rest.trim_start().starts_with("base port 0"),
+        lid: after(rest, "lid"),
+        lmc: after(rest, "lmc").unwrap_or(0),
+        ports: BTreeMap::new(),
+        place,
+    })
 }
 
 fn port(work: &mut Work, node: &mut Node, text: &str, place: Place) {
@@ -131,44 +180,34 @@ fn port(work: &mut Work, node: &mut Node, text: &str, place: Place) {
         let (peer, rest) = quoted(rest)?;
         let (peer_port, rest) = rest.strip_prefix('[')?.split_once(']')?;
         let comment = rest.split_once('#').map_or("", |(_, comment)| comment);
-        let guid = guid.and_then(|guid| u64::from_str_radix(guid.trim_start_matches("0x"), 16).ok());
+        let guid = guid.and_then(hexadecimal);
         Some((number.trim().parse::<u32>().ok()?, guid, peer, peer_port.trim().parse::<u32>().ok()?, comment))
     })();
     let Some((number, guid, peer, peer_port, comment)) = parts else {
         return work.refuse(place, "this line does not name a link", "give the output of ibnetdiscover as it is");
     };
     // Behind the description, which may contain anything: of adapters the own identifier stands before it.
-    let tail = quoted(comment).map_or(comment, |(_, tail)| tail);
-    let Some(rate) = tail.split_whitespace().find_map(rate) else {
-        let message = format!("port {number} of {} has no width and speed, such as 4xHDR", node.name);
-        return work.refuse(place, message, "take an ibnetdiscover that prints them (infiniband-diags 1.4 or later)");
+    let (own, tail) = match comment.split_once('"') {
+        Some((own, _)) => (own, quoted(comment).map_or("", |(_, tail)| tail)),
+        None => ("", comment),
     };
-    let peer_lid = after(tail, "lid");
-    let port = Port { peer: peer.to_owned(), peer_port, peer_lid, guid, rate, place };
+    let is_link = |word: &&str| word.split_once('x').is_some_and(|(width, _)| width.parse::<u8>().is_ok());
+    let help = "take an ibnetdiscover that prints them (infiniband-diags 1.4 or later)";
+    let link = match tail.split_whitespace().find(is_link).map(|word| (word, Signalling::parse(word))) {
+        Some((_, Some(link))) => link,
+        Some((word, None)) => {
+            let message = format!("port {number} of {} has \"{word}\", which is not a width and speed", node.name);
+            let help = "widths are 1x, 2x, 4x, 8x and 12x, and speeds SDR, DDR, QDR, FDR10, FDR, EDR, HDR, NDR and XDR";
+            return work.refuse(place, message, help);
+        }
+        None => {
+            let message = format!("port {number} of {} has no width and speed, such as 4xHDR", node.name);
+            return work.refuse(place, message, help);
+        }
+    };
+    let (peer_lid, lid, lmc) = (after(tail, "lid"), after(own, "lid"), after(own, "lmc").unwrap_or(0));
+    let port = Port { peer: peer.to_owned(), peer_port, peer_lid, lid, lmc, guid, link, place };
     if node.ports.insert(number, port).is_some() {
         work.refuse(place, format!("port {number} of {} is there twice", node.name), "keep one line for each port");
-    }
-}
-
-/// A width and speed such as `4xEDR` as a rate.
-fn rate(word: &str) -> Option<Rate> {
-    let (width, speed) = word.split_once('x')?;
-    let width: u32 = width.parse().ok().filter(|width| (1..=12).contains(width))?;
-    let (_, lane) = SPEEDS.iter().find(|(name, _)| *name == speed)?;
-    Some(Rate::from_bits_per_sec((f64::from(width) * lane) as u64))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rates_are_those_of_data() {
-        let gigabits = |word: &str| rate(word).map(|rate| rate.as_bits_per_sec());
-        assert_eq!(gigabits("4xQDR"), Some(32_000_000_000));
-        assert_eq!(gigabits("4xFDR"), Some(54_545_454_545));
-        assert_eq!(gigabits("2xHDR"), Some(100_000_000_000));
-        assert_eq!(gigabits("4xXDR"), Some(800_000_000_000));
-        assert!([rate("4x???"), rate("EDR"), rate("0xEDR"), rate("")].iter().all(Option::is_none));
     }
 }

@@ -99,6 +99,17 @@ address = "02-00-00-00-01-00"
 priority = 16384"#,
     ),
     (
+        "network.subnet",
+        r#"[[network.subnet]]
+node = "leaf0"
+guid = "0x0002c90300a1b2c0"
+lid = 3
+size = 40
+ports = [1, 2, 3, 4, 39, 40]
+speeds = "4xHDR"
+forwarding = "0: 3; 39: 1-2""#,
+    ),
+    (
         "network.services",
         r#"[network]
 routing = "spb"
