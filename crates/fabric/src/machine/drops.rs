@@ -96,6 +96,7 @@ impl<P: Probe> Network<P> {
         }
         if frame.kind != Kind::Data {
             self.totals.lost_control += 1;
+            self.totals.lost_acknowledgements += u64::from(frame.acknowledges());
             if frame.is_extended() {
                 self.extensions.take(frame.extension());
             }
@@ -103,6 +104,7 @@ impl<P: Probe> Network<P> {
         }
         let payload = self.payload(&frame);
         self.note_gone(now, frame.flow, payload, cause);
+        self.totals.pause_lost_frames += u64::from(cause == DropCause::PauseLost);
         let (frames, bytes) = match cause {
             DropCause::Full | DropCause::Early | DropCause::Trimmed | DropCause::Unreachable => {
                 (&mut self.totals.dropped_frames, &mut self.totals.dropped_bytes)

@@ -103,7 +103,8 @@ pub struct Mark<'a, 'b, P> {
 pub struct RunSummary {
     /// How it ended.
     pub outcome: Outcome,
-    /// Simulated time reached.
+    /// Simulated time reached: the last instant of the limits, or, if nothing was left to happen before, the last event,
+    /// samples included.
     pub now: Time,
     /// The same for the same description and seed, on any number of threads and any partitioning.
     pub fingerprint: u64,
@@ -152,6 +153,10 @@ pub struct FlowSummary {
     pub rejected_frames: u64,
     /// Their bytes.
     pub rejected_bytes: u64,
+    /// Frames that were discarded, for either reason, after the last one that was consumed.
+    pub late_frames: u64,
+    /// Their bytes.
+    pub late_bytes: u64,
     /// Frames that arrived out of order, kept or rejected; counted for flows with recovery.
     pub out_of_order_frames: u64,
     /// Congestion notification packets that its destination has sent.
@@ -171,6 +176,14 @@ pub struct FlowSummary {
 }
 
 impl FlowSummary {
+    /// Frames that arrived, discarded ones included, and their bytes; of a flow that is over, until then.
+    #[must_use]
+    pub fn arrived(&self) -> (u64, u64) {
+        let frames = self.received_frames + self.duplicate_frames + self.rejected_frames;
+        let bytes = self.received_bytes + self.duplicate_bytes + self.rejected_bytes;
+        if self.ended.is_some() { (frames - self.late_frames, bytes - self.late_bytes) } else { (frames, bytes) }
+    }
+
     /// Returns how much longer a flow that started then took than it takes alone; `None` if it is not complete. It is
     /// complete when its last byte has arrived or, with recovery, when its source knows that.
     #[must_use]
@@ -181,7 +194,7 @@ impl FlowSummary {
     }
 }
 
-engine::encoded!(struct FlowSummary { started, made_frames, received_bytes, received_frames, marked_frames, notices, completed, last_received, lost_frames, retransmitted_frames, retransmitted_bytes, timeouts, negative_acknowledgements, duplicate_frames, duplicate_bytes, rejected_frames, rejected_bytes, out_of_order_frames, congestion_notifications, acknowledged, alone, until_known, ended });
+engine::encoded!(struct FlowSummary { started, made_frames, received_bytes, received_frames, marked_frames, notices, completed, last_received, lost_frames, retransmitted_frames, retransmitted_bytes, timeouts, negative_acknowledgements, duplicate_frames, duplicate_bytes, late_frames, late_bytes, rejected_frames, rejected_bytes, out_of_order_frames, congestion_notifications, acknowledged, alone, until_known, ended });
 
 /// A network and its traffic, or the part of it that is on one rank, ready to run. A clone goes on from the same instant by
 /// itself, and ends as the original would.

@@ -49,16 +49,20 @@ pub struct Totals {
     pub storms: u64,
     /// Those of them that ended: the queue was restored.
     pub restored_storms: u64,
-    /// Data frames lost on a cable: damaged, or under way when it failed.
+    /// Data frames lost by faults of a cable: damaged, under way when it failed, or without room because it lost a pause.
     pub lost_frames: u64,
     /// Their bytes.
     pub lost_bytes: u64,
+    /// Those of them that found no room in a lossless class, because their sender did not receive XOFF.
+    pub pause_lost_frames: u64,
     /// Data frames their source threw away before sending.
     pub discarded_frames: u64,
     /// Their bytes.
     pub discarded_bytes: u64,
     /// Control frames that did not arrive.
     pub lost_control: u64,
+    /// Those of them that were acknowledgements.
+    pub lost_acknowledgements: u64,
     /// PAUSE and PFC frames sent.
     pub pause_frames: u64,
     /// Credit frames sent.
@@ -110,9 +114,11 @@ engine::encoded!(struct Totals {
     restored_storms,
     lost_frames,
     lost_bytes,
+    pause_lost_frames,
     discarded_frames,
     discarded_bytes,
     lost_control,
+    lost_acknowledgements,
     pause_frames,
     credit_frames,
     acknowledgements,
@@ -164,9 +170,11 @@ impl Totals {
         self.restored_storms += other.restored_storms;
         self.lost_frames += other.lost_frames;
         self.lost_bytes += other.lost_bytes;
+        self.pause_lost_frames += other.pause_lost_frames;
         self.discarded_frames += other.discarded_frames;
         self.discarded_bytes += other.discarded_bytes;
         self.lost_control += other.lost_control;
+        self.lost_acknowledgements += other.lost_acknowledgements;
         self.pause_frames += other.pause_frames;
         self.credit_frames += other.credit_frames;
         self.acknowledgements += other.acknowledgements;

@@ -67,6 +67,8 @@ pub enum SourceState {
     Sent,
     /// The frame that starts next was sent before. This is no state: the state before still holds.
     Resend,
+    /// Its retransmission timer expired. This is no state: it ends the one before.
+    Timeout,
 }
 
 engine::encoded!(enum SourceState {
@@ -77,6 +79,7 @@ engine::encoded!(enum SourceState {
     4 = Recovery,
     5 = Sent,
     6 = Resend,
+    7 = Timeout,
 });
 
 /// A sample of one queue.

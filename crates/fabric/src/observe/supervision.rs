@@ -146,6 +146,7 @@ impl FlowPart {
         if let Some(inbound) = &received.inbound {
             summary.negative_acknowledgements = inbound.negative;
             (summary.duplicate_frames, summary.duplicate_bytes) = (inbound.duplicates, inbound.duplicate_bytes);
+            (summary.late_frames, summary.late_bytes) = (inbound.late, inbound.late_bytes);
             (summary.rejected_frames, summary.rejected_bytes) = (inbound.rejected, inbound.rejected_bytes);
             summary.out_of_order_frames = inbound.out_of_order;
             summary.congestion_notifications = inbound.notifications;
@@ -189,6 +190,8 @@ impl FlowParts {
             negative_acknowledgements,
             duplicate_frames,
             duplicate_bytes,
+            late_frames,
+            late_bytes,
             rejected_frames,
             rejected_bytes,
             out_of_order_frames,
@@ -213,6 +216,8 @@ impl FlowParts {
         sum.negative_acknowledgements += negative_acknowledgements;
         sum.duplicate_frames += duplicate_frames;
         sum.duplicate_bytes += duplicate_bytes;
+        sum.late_frames += late_frames;
+        sum.late_bytes += late_bytes;
         sum.rejected_frames += rejected_frames;
         sum.rejected_bytes += rejected_bytes;
         sum.out_of_order_frames += out_of_order_frames;

@@ -5,7 +5,7 @@ use crate::kit::*;
 use fabric::spec::*;
 use fabric::topology::{self, Links};
 use fabric::transport::RECOVERIES;
-use fabric::workload::{Acknowledge, FlowSpec, Gaps, Pattern};
+use fabric::workload::{Acknowledge, Backlog, FlowSpec, Gaps, Overflow, Pattern};
 use fabric::{BuildOptions, Outcome, Simulation};
 use std::sync::Arc;
 use units::{Bytes, Rate, Span, Time};
@@ -172,4 +172,47 @@ fn impossible_dependencies_are_refused() {
     assert!(refusal(1, &[1], Span::ZERO).contains("flow 1 waits for flow 1"));
     assert!(refusal(1, &[7], Span::ZERO).contains("does not exist"));
     assert!(refusal(1, &[0], Span::MAX).contains("longer than any run"));
+}
+
+/// A flow that loses a frame and has no recovery never completes, whatever comes back to its source; nor does one whose
+/// source throws frames away.
+#[test]
+fn a_flow_that_cannot_complete_is_not_complete_at_its_source_either() {
+    let mut spec = one_switch(3);
+    let acknowledge = Some(Acknowledge::default());
+    let (rate, start) = (Rate::from_gigabits(20), at(Span::from_micros(500)));
+    let backlog = Some(Backlog { frames: 2, overflow: Overflow::Discard });
+    spec.flows = vec![
+        sized(0, 1, 50_000).with(|it| it.acknowledge = acknowledge),
+        sized(0, 2, 1000),
+        FlowSpec { start, ..go_back_n(sized(0, 2, 50_000)) }
+            .with(|it| it.pattern = Pattern::Paced { rate, gaps: Gaps::Constant, backlog }),
+        sized(0, 1, 1000),
+        FlowSpec { start, ..sized(0, 1, 1000) },
+    ]
+    .into();
+    spec.dependencies.add(1, &[0], Span::ZERO);
+    spec.dependencies.add(3, &[2], Span::ZERO);
+    // One frame of the first flow is lost: the link to its destination fails for less than a frame.
+    let down = at(Span::from_micros(20));
+    spec.faults.push(Fault { cable: 1, down, up: Some(down + Span::from_nanos(100)) });
+    let (simulation, report) = run(&spec, Span::from_millis(2));
+    let flows = simulation.flows();
+    assert_eq!((flows[0].lost_frames, flows[0].received_frames), (1, 49), "{:?}", flows[0]);
+    assert!(flows[2].lost_frames > 10 && flows[2].timeouts == 0, "{:?}", flows[2]);
+    for flow in [0, 2] {
+        let summary = &flows[flow];
+        assert_eq!(
+            (summary.completed, summary.acknowledged, summary.slowdown(Time::ZERO)),
+            (None, None, None),
+            "{flow}"
+        );
+    }
+    assert_eq!((flows[1].started, flows[3].started), (None, None));
+    assert!(flows[4].completed.is_some());
+    assert!(matches!(report.outcome, Outcome::Stalled(_)), "{:?}", report.outcome);
+    // Without the fault, the first completes.
+    spec.faults.clear();
+    let (simulation, _) = run(&spec, Span::from_millis(2));
+    assert!(simulation.flows()[1].started.is_some());
 }

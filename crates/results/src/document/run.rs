@@ -29,8 +29,20 @@ pub struct RunRecord {
     pub delivered_bytes: u64,
     /// Frames dropped because a buffer was full.
     pub dropped_frames: u64,
-    /// Frames lost on failing links.
+    /// Frames lost by faults of links: bit errors, failures and lost pauses.
     pub lost_frames: u64,
+    /// Those of them that found no room because a link lost the pause for their sender.
+    #[serde(default)]
+    pub pause_lost_frames: u64,
+    /// Frames whose payload a switch removed.
+    #[serde(default)]
+    pub trimmed_frames: u64,
+    /// Acknowledgements, headers and other control frames that were dropped or lost.
+    #[serde(default)]
+    pub lost_control_frames: u64,
+    /// Those of them that were acknowledgements.
+    #[serde(default)]
+    pub lost_acknowledgements: u64,
     /// Number of PAUSE and PFC frames.
     pub pause_frames: u64,
     /// What loss recovery did.

@@ -365,6 +365,10 @@ fn conclude(
     let mut probes: Vec<&mut Recorder> = simulation.probes_mut().collect();
     let wires = wires(ranks, plan, &probes, report.now);
     let ending = finish_among(ranks, &mut probes, report.now);
+    if matches!(report.outcome, Outcome::Finished | Outcome::Stalled(_)) {
+        // Time passes also where nothing is left to happen, whether or not samples are taken meanwhile.
+        report.now = Time::ZERO + plan.run.duration;
+    }
     kept.take(&ending.rows);
     sink.watch(&ending.rows);
     sink.capture(&ending.rows);

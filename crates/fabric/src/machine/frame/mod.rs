@@ -68,7 +68,7 @@ engine::encoded!(enum Kind {
 pub(crate) const CORRUPT: u8 = 1;
 /// The frame carries a congestion mark, or acknowledges one that does.
 pub(crate) const MARKED: u8 = 2;
-/// The last frame of a finite flow.
+/// The last frame of a finite flow; or, without recovery, an acknowledgement of a flow that is complete.
 pub(crate) const LAST: u8 = 4;
 /// An acknowledgement of a flow with recovery says more than fits into it: see [`extension`].
 pub(crate) const EXTENDED: u8 = LAST;

@@ -104,19 +104,21 @@ impl<P: Probe> Network<P> {
     fn acknowledge(&mut self, now: Time, p: u32, slot: u32, data: &Frame, ctx: &mut Ctx) {
         let spec = &self.plan.flows[data.flow as usize];
         let Some(how) = spec.acknowledge else { return };
-        let frames = &mut self.received[slot as usize].unacknowledged;
-        *frames += 1;
-        if *frames < how.every && data.flags & LAST == 0 && data.flags & MARKED == 0 {
+        let received = &mut self.received[slot as usize];
+        received.unacknowledged += 1;
+        let complete = received.completed.is_some();
+        if received.unacknowledged < how.every && data.flags & (LAST | MARKED) == 0 && !complete {
             return;
         }
-        *frames = 0;
+        received.unacknowledged = 0;
         let said = Segment { born: data.born(), seq: data.seq() };
         let mut frame = Frame::saying(Content::Acknowledgement(said), how.size.get() as u16, now);
         frame.flow = data.flow;
         frame.dst = spec.source.0;
         frame.entropy = data.entropy;
         frame.class = how.class;
-        frame.flags = data.flags & MARKED;
+        // Of an acknowledgement, the flag says that no byte is missing.
+        frame.flags = data.flags & MARKED | if complete { LAST } else { 0 };
         if data.at < now && spec.reaction.wants_host_delay() {
             frame.set_host_delay(now - data.at);
         }

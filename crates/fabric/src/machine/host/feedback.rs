@@ -1,7 +1,7 @@
 //! What comes back to a source: acknowledgements, notices of congestion and answers to probes, for its reaction point.
 
 use super::Host;
-use crate::machine::frame::{Content, Frame, Inquiry, MARKED, NIL, Notice, Segment};
+use crate::machine::frame::{Content, Frame, Inquiry, LAST, MARKED, NIL, Notice, Segment};
 use crate::machine::network::{Ctx, Network};
 use crate::observe::probe::Probe;
 use congestion::ReactionPoint;
@@ -25,10 +25,11 @@ impl<P: Probe> Network<P> {
         let slot = self.slot_of(frame.flow);
         let Some(flow) = self.flows.get_mut(slot) else { return };
         let (host, all_made) = (flow.host, flow.remaining == 0);
+        let complete = frame.flags & LAST != 0;
         if !flow.heeds {
             flow.acknowledged(seq);
             if self.waiting.is_some() {
-                self.note_acknowledged(now, slot, ctx);
+                self.note_acknowledged(now, slot, complete, ctx);
             }
             if all_made {
                 self.give_up_if_done(host, slot);
@@ -42,7 +43,7 @@ impl<P: Probe> Network<P> {
         let feedback = Feedback::Acknowledgement { bytes, marked, round_trip: now - born, path };
         self.feed_back(now, slot, &feedback, ctx);
         if self.waiting.is_some() {
-            self.note_acknowledged(now, slot, ctx);
+            self.note_acknowledged(now, slot, complete, ctx);
         }
         self.give_up_if_done(host, slot);
     }

@@ -32,6 +32,9 @@ pub(crate) struct Inbound {
     /// Frames that were discarded because an earlier one was missing.
     pub(crate) rejected: u64,
     pub(crate) rejected_bytes: u64,
+    /// Frames that were discarded, for either reason, since one was taken.
+    pub(crate) late: u64,
+    pub(crate) late_bytes: u64,
     /// Frames that arrived out of order.
     pub(crate) out_of_order: u64,
     /// Negative acknowledgements sent: of gaps, and of frames of which only the header arrived.
@@ -40,7 +43,7 @@ pub(crate) struct Inbound {
     pub(crate) notifications: u64,
 }
 
-units::state!(struct Inbound { fixed: flow, position, pulls; plain: entropy, input, duplicates, duplicate_bytes, rejected, rejected_bytes, out_of_order, negative, notifications; parts: sink; });
+units::state!(struct Inbound { fixed: flow, position, pulls; plain: entropy, input, duplicates, duplicate_bytes, late, late_bytes, rejected, rejected_bytes, out_of_order, negative, notifications; parts: sink; });
 
 impl Inbound {
     pub(crate) fn new(sink: Sink, flow: u32, position: u32) -> Inbound {
@@ -53,6 +56,8 @@ impl Inbound {
             input: 0,
             duplicates: 0,
             duplicate_bytes: 0,
+            late: 0,
+            late_bytes: 0,
             rejected: 0,
             rejected_bytes: 0,
             out_of_order: 0,
@@ -89,6 +94,10 @@ impl<P: Probe> Network<P> {
             inbound.out_of_order += 1;
             self.totals.out_of_order_frames += 1;
         }
+        (inbound.late, inbound.late_bytes) = match arrival {
+            Arrival::InOrder | Arrival::OutOfOrder => (0, 0),
+            _ => (inbound.late + 1, inbound.late_bytes + len),
+        };
         match arrival {
             Arrival::InOrder | Arrival::OutOfOrder => {
                 self.count_delivery(now, host, place, frame, ctx);

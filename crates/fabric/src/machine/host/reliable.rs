@@ -8,7 +8,7 @@ use crate::machine::frame::extension::Extension;
 use crate::machine::frame::{Content, Frame, Kind, LAST, MARKED, Segment};
 use crate::machine::host::flow::{Flow, RETRANSMISSION, TIMERS};
 use crate::machine::network::{Ctx, Network};
-use crate::observe::probe::Probe;
+use crate::observe::probe::{Probe, SourceState};
 use congestion::{Adapter, Demand, Feedback, LossSignal, ReactionPoint};
 use transport::{Block, Blocks, Meaning, Next, Progress, Reply, Sender, Sending, unwrapped};
 use units::{Bytes, Span, Stream, Time};
@@ -191,9 +191,11 @@ impl Flow {
         if after > before {
             self.settle((after - before) as u32);
         }
+        // Bytes that the source threw away before it sent them never arrive.
         if self.remaining == 0
             && self.is_done()
             && let Some(reliable) = &mut self.reliable
+            && sent == self.made
         {
             reliable.known.get_or_insert(now);
         }
@@ -224,7 +226,8 @@ impl<P: Probe> Network<P> {
             let (host, all_made) = (flow.host, flow.remaining == 0);
             flow.acknowledged(frame.seq().wrapping_sub(1));
             if self.waiting.is_some() {
-                self.note_acknowledged(now, slot, ctx);
+                let complete = self.all_settled(slot);
+                self.note_acknowledged(now, slot, complete, ctx);
             }
             if all_made {
                 self.give_up_if_done(host, slot);
@@ -260,7 +263,8 @@ impl<P: Probe> Network<P> {
         self.arm_retransmission(now, host, slot, ctx);
         self.request_to_send(now, host, slot, ctx);
         if self.waiting.is_some() {
-            self.note_acknowledged(now, slot, ctx);
+            let complete = self.all_settled(slot);
+            self.note_acknowledged(now, slot, complete, ctx);
         }
         self.give_up_if_done(host, slot);
     }
@@ -373,6 +377,11 @@ impl<P: Probe> Network<P> {
             reliable.barren.count(now, state);
             let progress = reliable.sender.on_deadline(now);
             if let Some(signal) = progress.loss {
+                if signal == LossSignal::Timeout && self.probe.wants_causes() {
+                    let flow = &self.flows[slot as usize];
+                    let port = self.ports[flow.port as usize].global;
+                    self.probe.on_source(now, port, flow.number, SourceState::Timeout);
+                }
                 self.learn_of_loss(now, slot, signal);
             }
             self.settle_flow(now, host, slot, ctx);

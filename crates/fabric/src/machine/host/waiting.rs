@@ -164,17 +164,19 @@ impl<P: Probe> Network<P> {
         self.complete(now + busy, flow, Milestone::Sent, ctx);
     }
 
-    /// An acknowledgement has come back to a flow: it may have been the last.
+    /// An acknowledgement has come back to a flow: it may have been the last. `complete` states whether a flow without
+    /// recovery is.
     #[cold]
-    pub(crate) fn note_acknowledged(&mut self, now: Time, slot: u32, ctx: &mut Ctx) {
+    pub(crate) fn note_acknowledged(&mut self, now: Time, slot: u32, complete: bool, ctx: &mut Ctx) {
         let Some(flow) = self.flows.get(slot) else { return };
-        let complete = match &flow.reliable {
-            Some(reliable) => reliable.known.is_some(),
-            None => flow.is_done() && flow.settled == flow.sent,
-        };
-        if complete {
+        if flow.reliable.as_ref().map_or(complete, |reliable| reliable.known.is_some()) {
             self.complete(now, flow.number, Milestone::Acknowledged, ctx);
         }
+    }
+
+    /// Whether a flow has sent all of its frames and waits for no acknowledgement of any.
+    pub(crate) fn all_settled(&self, slot: u32) -> bool {
+        self.flows.get(slot).is_some_and(|flow| flow.is_done() && flow.settled == flow.sent)
     }
 
     /// The activity of a flow changes: one that waited may start.

@@ -119,8 +119,8 @@ impl Event {
     /// The state of a [`Happening::Source`].
     #[must_use]
     pub fn state(&self) -> SourceState {
-        use SourceState::{Application, Rate, Ready, Recovery, Resend, Sent, Window};
-        let states = [Ready, Application, Rate, Window, Recovery, Sent, Resend];
+        use SourceState::{Application, Rate, Ready, Recovery, Resend, Sent, Timeout, Window};
+        let states = [Ready, Application, Rate, Window, Recovery, Sent, Resend, Timeout];
         states.into_iter().find(|&state| state as u8 == self.class).unwrap_or(Application)
     }
 }
@@ -207,7 +207,7 @@ impl Recorder {
 
     /// A flow is in that state at its source. Only changes are kept.
     pub(super) fn keep_source(&mut self, now: Time, port: u32, flow: u32, state: SourceState) {
-        if state != SourceState::Resend {
+        if !matches!(state, SourceState::Resend | SourceState::Timeout) {
             let known: &mut Option<(SourceState, u32)> = Table::entry(&mut self.sources, flow as usize);
             if known.replace((state, port)) == Some((state, port)) {
                 return;
