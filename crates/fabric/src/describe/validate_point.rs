@@ -165,4 +165,12 @@ fn check_discards(spec: &NetworkSpec, switch: &SwitchSpec, watch: &CongestionPoi
     if size < spec.smallest_frame || size.get() > 65_000 {
         wrong.push(format!("trimmed frames of {size} are out of range; give {} to 65000B", spec.smallest_frame));
     }
+    let trimmed = spec.flows.iter().filter(|flow| named(&usize::from(flow.class)));
+    if let Some(frame) = trimmed.map(|flow| flow.frame).max().filter(|&frame| frame <= size) {
+        let least = spec.smallest_frame.max(Bytes::new(64));
+        wrong.push(format!(
+            "trimmed frames of {size} are not shorter than the frames that are trimmed, {frame} at most: trimming would \
+             save nothing; give less, such as {least}"
+        ));
+    }
 }

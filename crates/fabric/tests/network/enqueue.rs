@@ -224,4 +224,8 @@ fn what_drops_or_trims_is_refused_where_it_has_no_place() {
         spec.switches[0].congestion_point.as_mut().unwrap().trim_size = Bytes::new(10);
     };
     refused(&tiny, "trimmed frames of 10B are out of range");
+    let long = |spec: &mut NetworkSpec| {
+        spec.switches[0].congestion_point.as_mut().unwrap().trim_size = Bytes::new(1000);
+    };
+    refused(&long, "trimmed frames of 1KB are not shorter than the frames that are trimmed, 1KB at most");
 }

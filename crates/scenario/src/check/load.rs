@@ -129,7 +129,7 @@ fn overload(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
 }
 
 /// Formats a rate for humans.
-fn show(rate: f64) -> String {
+pub(super) fn show(rate: f64) -> String {
     let (unit, factor) = match rate {
         rate if rate >= 1e9 => ("Gb/s", 1e9),
         rate if rate >= 1e6 => ("Mb/s", 1e6),

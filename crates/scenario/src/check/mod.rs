@@ -14,6 +14,7 @@ mod recovery;
 mod scheduler;
 mod strict;
 mod transient;
+mod trimming;
 
 pub use fair::{FairShare, fair_shares};
 pub use paths::flow_paths;
@@ -93,6 +94,7 @@ pub fn check(plan: &Plan) -> Vec<Finding> {
     buffers::check(plan, &mut findings);
     marking::check(plan, &mut findings);
     starvation(plan, &mut findings);
+    noise(plan, &mut findings);
     dcb::check(plan, &mut findings);
     deadlock::check(plan, &walker, &mut findings);
     transient::check(plan, &walker, &mut findings);
@@ -103,6 +105,7 @@ pub fn check(plan: &Plan) -> Vec<Finding> {
         dcb::unprotected(plan, &walker, &mut findings);
         load::check(plan, &walker, &mut findings);
         strict::check(plan, &walker, &mut findings);
+        trimming::check(plan, &walker, &mut findings);
         recovery::check(plan, &walker, &mut findings);
     }
     findings.sorted()
@@ -153,6 +156,22 @@ fn starvation(plan: &Plan, findings: &mut Findings) {
                 "set high_limit below 255",
             );
         }
+    }
+}
+
+/// Reports links that damage most frames.
+fn noise(plan: &Plan, findings: &mut Findings) {
+    let Some(frame) = plan.spec.flows.iter().map(|flow| flow.frame).max() else { return };
+    let rate = plan.spec.graph.cables.iter().map(|cable| cable.link.bit_error_rate).fold(0.0, f64::max);
+    let whole = (1.0 - rate).powf(frame.bits() as f64);
+    if rate > 0.0 && whole < 0.5 {
+        let share = if whole < 1e-6 { "no".to_owned() } else { format!("only {:.3} % of", whole * 100.0) };
+        findings.add(
+            Severity::Warning,
+            "network.link.bit_error_rate",
+            format!("{share} frames of {frame} arrive whole: (1 - {rate})^{} = {whole:.1e}", frame.bits()),
+            "check the unit: the rate is a probability per bit; IEEE 802.3 asks for 1e-12",
+        );
     }
 }
 

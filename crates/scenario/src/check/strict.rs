@@ -83,7 +83,7 @@ fn bits(classes: u8) -> impl Iterator<Item = u8> {
 }
 
 /// Returns the classes that have priority over a class.
-fn before(egress: &Egress, class: u8) -> u8 {
+pub(super) fn before(egress: &Egress, class: u8) -> u8 {
     let above = |classes: u8| classes & (u8::MAX << class << 1);
     let groups = match egress {
         Egress::Strict => return above(u8::MAX),

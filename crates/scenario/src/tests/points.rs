@@ -147,3 +147,75 @@ fn what_cannot_be_is_refused_with_a_remedy() {
     let found = problems(&lossless.replace("[run]", "congestion_point = { name = \"red\" }\n[run]"));
     assert!(found.contains("every class is lossless"), "{found}");
 }
+
+#[test]
+fn headers_that_can_fill_a_link_are_warned_of_with_the_arithmetic() {
+    let text = |senders: u32, egress: &str, flow: &str| {
+        format!(
+            "schema_version = 1\n[network]\ntopology = \"single-switch\"\nhosts = {}\n\
+             link = {{ rate = \"10Gb/s\", latency = \"1us\" }}\n\
+             [[classes]]\nname = \"data\"\nlossless = false\n[[classes]]\nname = \"headers\"\nlossless = false\n\
+             [[switches]]\nflow_control = \"none\"\nbuffers = {{ capacity = \"100KB\" }}\n{egress}\n\
+             congestion_points = [{{ name = \"trim\", classes = [\"data\"] }}]\n\
+             [[workloads]]\nkind = \"incast\"\nfrom = \"h{{1..{senders}}}\"\nto = \"h0\"\nclass = \"data\"\n{flow}\n\
+             [run]\nduration = \"1ms\"\n",
+            senders + 1
+        )
+    };
+    let warnings = |text: &str| {
+        let plan = load(text).unwrap_or_else(|errors| panic!("{errors}"));
+        let found = crate::check(&plan).into_iter().filter(|it| it.message.contains("headers of trimmed frames"));
+        found.map(|it| format!("{}\n{}", it.message, it.remedy)).collect::<Vec<_>>()
+    };
+    // A header is 84 B of 1520 B on the wire: 18 senders fill 18 x 84 / 1520 = 0.99 of the link, 19 all of it.
+    assert_eq!(warnings(&text(18, "", "")), [""; 0]);
+    let found = warnings(&text(19, "", ""));
+    assert_eq!(found.len(), 1, "{found:?}");
+    for words in ["sw0 -> h0", "19 sources offer 190 Gb/s", "headers of 84 B for frames of 1520 B", "10.5 Gb/s"] {
+        assert!(found[0].contains(words), "{words}: {found:?}");
+    }
+    // The remedy is taken from the message as it is.
+    let remedy = found[0].lines().last().and_then(|line| line.split(": egress").nth(1)).expect("a remedy");
+    let remedy = format!("egress{}", remedy.split("; or").next().expect("the line to write"));
+    assert_eq!(warnings(&text(40, &remedy, "")), [""; 0], "{remedy}");
+    // Finite flows that retransmit never end; those that do not, and those that react, make room.
+    assert_eq!(warnings(&text(19, "", "size = \"1MB\"\nrecovery = \"sack\"")).len(), 1);
+    assert_eq!(warnings(&text(19, "", "size = \"1MB\"")), [""; 0]);
+    assert_eq!(warnings(&text(19, "", "recovery = \"sack\"\nprotocol = { name = \"dctcp\" }")), [""; 0]);
+    let found = problems(&text(2, "trim_size = \"1500B\"", ""));
+    assert!(found.contains("not shorter than the frames that are trimmed") && found.contains("such as 64B"), "{found}");
+}
+
+#[test]
+fn bit_errors_that_leave_hardly_a_frame_whole_are_warned_of() {
+    let warned = |rate: &str| {
+        let text = MIXED.replace("latency", &format!("bit_error_rate = {rate}, latency"));
+        let flow = "[[workloads]]\nkind = \"greedy\"\nfrom = \"h0\"\nto = \"h1\"\n";
+        let plan = load(&format!("{text}\n{flow}")).unwrap_or_else(|errors| panic!("{errors}"));
+        crate::check(&plan).into_iter().find(|it| it.message.contains("arrive whole")).map(|it| it.message)
+    };
+    assert!(warned("0.9").is_some_and(|message| message.starts_with("no frames of 1500B arrive whole")));
+    // 12,000 bits: e^-1.2 = 30 % of the frames, and e^-0.12 = 89 %.
+    assert!(warned("1e-4").is_some_and(|message| message.starts_with("only 30.1")));
+    assert_eq!((warned("1e-5"), warned("0")), (None, None));
+}
+
+#[test]
+fn a_name_stands_for_a_control_with_its_defaults() {
+    let flow = |protocol: &str| {
+        format!("{MIXED}\n[[workloads]]\nkind = \"greedy\"\nfrom = \"h0\"\nto = \"h1\"\nprotocol = {protocol}\n")
+    };
+    let control = |text: &str| {
+        let plan = load(text).unwrap_or_else(|errors| panic!("{errors}"));
+        format!("{:?}", std::mem::discriminant(&plan.spec.flows[0].reaction))
+    };
+    assert_eq!(control(&flow("\"dcqcn\"")), control(&flow("{ name = \"dcqcn\" }")));
+    let none = control(&flow("{ name = \"none\" }"));
+    assert_ne!(control(&flow("\"dcqcn\"")), none);
+    let everywhere = |text: &str| text.replace("[network]", "protocol = \"dcqcn\"\n[network]");
+    assert_eq!(control(&everywhere(&flow("\"none\""))), none, "a workload without control");
+    let found = problems(&with("congestion_point = \"ecn\""));
+    assert!(found.contains("expected a table, found text") && found.contains("write { name = \"ecn\" }"), "{found}");
+    let found = problems(&with("congestion_points = \"ecn\""));
+    assert!(found.contains("write [{ name = \"ecn\" }]"), "{found}");
+}
