@@ -14,6 +14,13 @@ pub struct Section {
     pub keys: Vec<Key>,
 }
 
+impl Section {
+    /// Returns whether its first key is a choice called `name`.
+    pub(crate) fn has_name(&self) -> bool {
+        self.keys.first().is_some_and(|key| key.name == "name" && matches!(key.kind, Kind::Choice(_)))
+    }
+}
+
 /// One key, or one of several readings of a key that apply under different conditions.
 #[derive(Debug)]
 pub struct Key {

@@ -18,6 +18,14 @@ pub enum Metric {
     RetransmittedFrames,
     /// Retransmission timers of a flow that expired.
     Timeouts,
+    /// Frames of a flow that arrived before an earlier one.
+    OutOfOrderFrames,
+    /// Frames of a flow that arrived again.
+    DuplicateFrames,
+    /// Frames of a flow that arrived too early and were discarded.
+    RejectedFrames,
+    /// Negative acknowledgements of a flow.
+    Naks,
     /// Delivered bytes of a flow.
     Delivered,
     /// Completion time of a finite flow, from its start to its last byte.
@@ -78,6 +86,10 @@ pub enum Metric {
     DroppedFrames,
     /// Data frames lost on a cable.
     LostFrames,
+    /// Data frames that switches trimmed.
+    TrimmedFrames,
+    /// Control frames that were dropped or lost.
+    LostControlFrames,
     /// Frames that PFC watchdogs dropped.
     WatchdogFrames,
     /// Storms that PFC watchdogs detected.

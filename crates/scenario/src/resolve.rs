@@ -241,6 +241,13 @@ fn one(gathered: &mut Gathered<'_>, key: &'static Key, item: &Item, path: &str, 
             let table = Table { entries: [(name.to_owned(), entry)].into() };
             Some(Value::Table(Box::new(section(gathered, inner, &table, item.place, path, scope))))
         }
+        (Kind::Table(inner) | Kind::Tables(inner), Data::Text(text)) if inner.has_name() => {
+            let message = format!("expected {}, found text", key.kind.describe());
+            let table = format!("{{ name = {text:?} }}");
+            let list = matches!(key.kind, Kind::Tables(_));
+            gathered.refuse(item.place, message, format!("write {}", if list { format!("[{table}]") } else { table }));
+            None
+        }
         (Kind::Tables(inner), Data::Table(table)) => {
             let path = format!("{path}[0]");
             Some(Value::Tables(vec![section(gathered, inner, table, item.place, &path, scope)]))

@@ -82,8 +82,9 @@ fn keys() -> Vec<Key> {
             "protocol",
             table(traffic::protocol()),
             Default::Nested("our choice: no congestion control"),
-            "Congestion control of every flow whose workload does not set its own.",
-        ),
+            "Congestion control of every flow whose workload does not set its own: a table, or a name for its defaults.",
+        )
+        .by_name(),
         key(
             "recovery",
             table(traffic::recovery()),

@@ -304,8 +304,9 @@ fn flow_keys() -> Vec<Key> {
             "protocol",
             Kind::Table(Box::new(protocol())),
             Default::Absent("as in [protocol]"),
-            "Congestion control of this workload.",
-        ),
+            "Congestion control of this workload: a table, or a name for its defaults.",
+        )
+        .by_name(),
     ]
 }
 

@@ -180,7 +180,7 @@ impl Course<'_> {
     }
 
     /// Returns the throughput of a flow in a window in bits per second, without and with preamble and gap. NaN if the
-    /// interval is empty. Frames that the destination discarded count.
+    /// interval is empty. Frames that the destination discarded count until the flow is over.
     fn throughput(&self, window: Window, flow: usize) -> (f64, f64) {
         let Rates { arrived, on_wire, .. } = self.rates(window, flow);
         (arrived, on_wire)
@@ -200,8 +200,7 @@ impl Course<'_> {
         let span = until.saturating_since(spec.start.max(slot.from));
         let grown = |of: fn(&FlowSummary) -> u64| of(&after).saturating_sub(of(&before)) as f64;
         let consumed = grown(|flow| flow.received_bytes) * 8.0;
-        let bits = grown(|flow| flow.received_bytes + flow.duplicate_bytes + flow.rejected_bytes) * 8.0;
-        let frames = grown(|flow| flow.received_frames + flow.duplicate_frames + flow.rejected_frames);
+        let (bits, frames) = (grown(|flow| flow.arrived().1) * 8.0, grown(|flow| flow.arrived().0));
         let around = frames * self.plan.spec.overhead.bits() as f64;
         let rate = |bits: f64| if span == Span::ZERO { f64::NAN } else { bits / span.as_secs_f64() };
         Rates { arrived: rate(bits), on_wire: rate(bits + around), consumed: rate(consumed) }
@@ -263,6 +262,10 @@ impl Course<'_> {
                 Metric::Goodput => self.rates(window, flow).consumed,
                 Metric::RetransmittedFrames => flow_count(flow, |report| report.retransmitted_frames),
                 Metric::Timeouts => flow_count(flow, |report| report.timeouts),
+                Metric::OutOfOrderFrames => flow_count(flow, |report| report.out_of_order_frames),
+                Metric::DuplicateFrames => flow_count(flow, |report| report.duplicate_frames),
+                Metric::RejectedFrames => flow_count(flow, |report| report.rejected_frames),
+                Metric::Naks => flow_count(flow, |report| report.negative_acknowledgements),
                 Metric::FairRate => self.fair(window, number),
                 Metric::FairShare => self.throughput(window, flow).0 / self.fair(window, number),
                 Metric::Delivered => flow_count(flow, |report| report.received_bytes),
@@ -286,6 +289,10 @@ impl Course<'_> {
             | Metric::Goodput
             | Metric::RetransmittedFrames
             | Metric::Timeouts
+            | Metric::OutOfOrderFrames
+            | Metric::DuplicateFrames
+            | Metric::RejectedFrames
+            | Metric::Naks
             | Metric::FairRate
             | Metric::FairShare
             | Metric::Delivered
@@ -379,6 +386,8 @@ impl Course<'_> {
             }
             Metric::DroppedFrames => count(|totals| totals.dropped_frames),
             Metric::LostFrames => count(|totals| totals.lost_frames),
+            Metric::TrimmedFrames => count(|totals| totals.trimmed_frames),
+            Metric::LostControlFrames => count(|totals| totals.lost_control),
             Metric::WatchdogFrames => count(|totals| totals.watchdog_frames),
             Metric::Storms => count(|totals| totals.storms),
             Metric::PauseFrames => count(|totals| totals.pause_frames),

@@ -596,3 +596,78 @@ fn a_time_within_a_window_is_at_most_as_long() {
         .unwrap_or_else(|errors| panic!("{}", errors.render(false)));
     assert_eq!(plan.expectations.last().unwrap().bounds(), (0.0, 400e-6));
 }
+
+/// Five senders trim each other's frames; what is retransmitted too soon arrives twice, the last of it after the flow is
+/// complete.
+const TRIMMED: &str = r#"
+    schema_version = 1
+    [network]
+    topology = "single-switch"
+    hosts = 6
+    link = { rate = "10Gb/s", latency = "1us" }
+    [[classes]]
+    name = "data"
+    lossless = false
+    [[classes]]
+    name = "headers"
+    lossless = false
+    [[switches]]
+    flow_control = "none"
+    buffers = { capacity = "100KB" }
+    congestion_points = [{ name = "trim", classes = ["data"] }]
+    [[workloads]]
+    name = "incast"
+    kind = "incast"
+    from = "h{1..5}"
+    to = "h0"
+    size = "150KB"
+    class = "data"
+    recovery = { name = "sack", min_timeout = "20us", initial_timeout = "20us" }
+    [run]
+    duration = "3ms"
+    [probes]
+    sample_every = "10us"
+"#;
+
+#[test]
+fn throughput_ends_with_the_flow_and_discarded_frames_are_counted() {
+    let expectation = |line: &str| format!("[[expectations]]\n{}\n", line.replace("; ", "\n"));
+    let metrics = ["out-of-order-frames", "duplicate-frames", "rejected-frames", "naks"];
+    let of_flows =
+        metrics.map(|name| format!("metric = '{name}'; of = 'incast'; statistic = 'sum'; op = '>='; value = 0"));
+    let of_run =
+        ["trimmed-frames", "lost-control-frames"].map(|name| format!("metric = '{name}'; op = '>='; value = 0"));
+    let expectations: String = of_flows.iter().chain(&of_run).map(|line| expectation(line)).collect();
+    let plan = load_str("test", &format!("{TRIMMED}{expectations}"), &[], &NoFiles, Limits::default())
+        .unwrap_or_else(|errors| panic!("{}", errors.render(false)));
+    let execution = run(&plan, 1, None);
+    let (measures, totals) = (&execution.measures, &execution.report.totals);
+    assert!(totals.duplicate_frames > 20 && totals.trimmed_frames > 100, "{totals:?}");
+    for flow in 0..5 {
+        let (completion, delivered) = (measures.completion[flow].expect("complete"), measures.delivered[flow]);
+        let goodput = delivered as f64 * 8.0 / completion;
+        assert!((measures.goodput[flow] / goodput - 1.0).abs() < 1e-9, "{flow}");
+        assert!(measures.throughput[flow] >= goodput && measures.raw_throughput[flow] <= 10e9, "{flow}: {measures:?}");
+    }
+    let values: Vec<u64> = measures.values.iter().map(|value| value.expect("a count") as u64).collect();
+    let counted = [
+        totals.out_of_order_frames,
+        totals.duplicate_frames,
+        totals.rejected_frames,
+        totals.negative_acknowledgements,
+        totals.trimmed_frames,
+        totals.lost_control,
+    ];
+    assert_eq!(values, counted);
+}
+
+#[test]
+fn the_simulated_time_does_not_depend_on_recording() {
+    let plan = load_str("test", TRIMMED, &[], &NoFiles, Limits::default()).unwrap();
+    let out = std::env::temp_dir().join(format!("tailback-simulated-{}", std::process::id()));
+    let recording = Recording { out: out.clone(), existing: Existing::Replace };
+    let (with, without) = (run(&plan, 1, Some(&recording)), run(&plan, 1, None));
+    let _ = std::fs::remove_dir_all(out);
+    assert_eq!(with.report.now, without.report.now);
+    assert_eq!(with.report.now.as_picos(), 3_000_000_000, "nothing happens in the last of it");
+}
