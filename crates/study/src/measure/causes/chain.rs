@@ -74,6 +74,7 @@ impl Chain {
             end = self.start;
             self.ledger.clone_from(&interval.ledger);
             (self.start, self.end) = (interval.start, after(interval.start, self.width).min(end));
+            self.intervals = self.intervals.saturating_sub(1);
             self.before.clone_from(&interval.before);
         }
         for (from, key, span) in added {

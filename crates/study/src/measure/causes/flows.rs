@@ -18,6 +18,8 @@ struct Moving {
     since: u64,
     /// The chain up to then, if it waited.
     chain: Option<Chain>,
+    /// The cause of its time on a wire.
+    cause: Cause,
 }
 
 /// A flow that has started and is not complete.
@@ -62,14 +64,15 @@ impl Source {
         }
     }
 
-    /// The frame that came by a port and looks for another output, if there is one: its chain up to now.
-    fn moved(&mut self, now: u64, port: u32) -> Option<Option<Chain>> {
+    /// The frame that came by a port and looks for another output, if there is one: its chain up to now, and the cause of
+    /// its time on a wire.
+    fn moved(&mut self, now: u64, port: u32) -> Option<(Option<Chain>, Cause)> {
         let place = self.moving.iter().position(|moving| moving.input == port)?;
-        let Moving { since, mut chain, .. } = self.moving.remove(place)?;
+        let Moving { since, mut chain, cause, .. } = self.moving.remove(place)?;
         if let Some(chain) = &mut chain {
             chain.add(since, Key::own(Cause::Path), now - since);
         }
-        Some(chain)
+        Some((chain, cause))
     }
 }
 
@@ -110,7 +113,9 @@ impl Causes {
             SourceState::Window => (Cause::Window, source.signalled),
             SourceState::Recovery => (Cause::Recovery, source.lost),
             SourceState::Sent => (Cause::Delivery, source.lost),
-            SourceState::Application | SourceState::Ready | SourceState::Resend => (Cause::Application, NONE),
+            SourceState::Application | SourceState::Ready | SourceState::Resend | SourceState::Timeout => {
+                (Cause::Application, NONE)
+            }
         };
         source.own.add(from, Key { port, ..Key::own(cause) }, now.saturating_sub(from));
     }
@@ -171,8 +176,18 @@ impl Causes {
             source.resend = true;
             return;
         }
+        if state == SourceState::Timeout {
+            // The window was full of frames that were lost, or of which the acknowledgements were.
+            source.own.recharge(Cause::Window, Key { port: source.lost, ..Key::own(Cause::Recovery) });
+            return;
+        }
         let (was, at, class) = (source.state, source.own.port, source.class);
         (source.state, source.own.port, source.since) = (state, event.port, now);
+        match state {
+            SourceState::Window if was != SourceState::Window => source.own.mark(now),
+            SourceState::Window => {}
+            _ => source.own.unmark(),
+        }
         if was == SourceState::Ready {
             self.leave(at, flow, true);
         }
@@ -210,12 +225,9 @@ impl Causes {
         let (now, tells, port) = (self.now, self.is_flight(event), event.port);
         let Some(source) = self.source(event.flow) else { return };
         let stage = source.stage(port);
-        if stage.waiting == 0 {
-            return;
-        }
-        stage.waiting -= 1;
-        let left = stage.waiting == 0;
-        stage.start(now, event.amount, Cause::Path, tells);
+        let Some(cause) = stage.leave() else { return };
+        let left = !stage.waits();
+        stage.start(now, event.amount, cause, tells);
         if left {
             self.leave(port, event.flow, false);
         }
@@ -229,8 +241,8 @@ impl Causes {
         let at_host = self.map.is_host(self.map.node(port));
         let Some(source) = self.source(flow) else { return };
         let fresh = !source.stage(port).is_occupied(now);
-        let first = source.stage(port).waiting == 0;
-        let chain = source.moved(now, event.port).unwrap_or_else(|| match from_host {
+        let first = !source.stage(port).waits();
+        let (chain, cause) = source.moved(now, event.port).unwrap_or_else(|| match from_host {
             true => source.own.arrive(now, fresh),
             false => source.stage(sender).arrive(now, fresh),
         });
@@ -238,7 +250,7 @@ impl Causes {
         if let Some(chain) = chain.filter(|_| fresh) {
             stage.begin(chain);
         }
-        stage.waiting += 1;
+        stage.join(cause);
         match first {
             true if at_host => stage.wait_from(now),
             true => self.join(port, Waiter { flow, class: event.class, input: event.port, at_source: false }),
@@ -252,10 +264,10 @@ impl Causes {
         self.settle(port);
         let Some(source) = self.source(flow) else { return };
         let stage = source.stage(port);
-        let chain = (stage.waiting > 0).then(|| stage.chain(now));
-        stage.waiting = stage.waiting.saturating_sub(1);
-        let left = stage.waiting == 0;
-        source.moving.push_back(Moving { input: event.port, since: now, chain });
+        let chain = stage.waits().then(|| stage.chain(now));
+        let cause = stage.leave().unwrap_or(Cause::Path);
+        let left = !stage.waits();
+        source.moving.push_back(Moving { input: event.port, since: now, chain, cause });
         if left {
             self.leave(port, flow, false);
         }
@@ -293,12 +305,12 @@ impl Causes {
         let Some(source) = self.source(flow) else { return };
         let mut chain = None;
         if slow {
-            let waits = |stage: &&mut Stage| inputs.contains(&stage.port) && stage.waiting > 0;
+            let waits = |stage: &&mut Stage| inputs.contains(&stage.port) && stage.waits();
             if let Some(stage) = source.stages.iter_mut().find(waits) {
                 let from = stage.free();
                 stage.add(from, received(senders[(stage.port - inputs.start) as usize]), now.saturating_sub(from));
                 stage.wait_from(now);
-                stage.waiting -= 1;
+                stage.leave();
                 chain = completes.then(|| stage.chain(now));
             }
         } else {
@@ -307,8 +319,8 @@ impl Causes {
             let others = source.stages.iter().enumerate().filter(|(_, stage)| senders.contains(&stage.port));
             let others = others.filter_map(|(place, stage)| Some((stage.oldest()?, Some(place))));
             match own.into_iter().chain(others).min() {
-                Some((_, Some(place))) => chain = source.stages[place].arrive(now, completes),
-                Some((_, None)) => chain = source.own.arrive(now, completes),
+                Some((_, Some(place))) => chain = source.stages[place].arrive(now, completes).0,
+                Some((_, None)) => chain = source.own.arrive(now, completes).0,
                 None => {}
             }
         }
@@ -323,7 +335,7 @@ impl Causes {
         self.close_state(flow);
         let Some(source) = self.source(flow) else { return };
         let ready = (source.state == SourceState::Ready).then_some(source.own.port);
-        let waits: Vec<u32> = source.stages.iter().filter(|stage| stage.waiting > 0).map(|stage| stage.port).collect();
+        let waits: Vec<u32> = source.stages.iter().filter(|stage| stage.waits()).map(|stage| stage.port).collect();
         if let Some(port) = ready {
             self.leave(port, flow, true);
         }
@@ -335,7 +347,7 @@ impl Causes {
         let sent = matches!(source.state, SourceState::Sent | SourceState::Recovery);
         let chain = completed.flatten().or_else(|| {
             // What has been sent and is stuck is further on its way than the source.
-            let stuck = |stage: &&mut Stage| sent && stage.waiting > 0 && waits.contains(&stage.port);
+            let stuck = |stage: &&mut Stage| sent && stage.waits() && waits.contains(&stage.port);
             let stage = source.stages.iter_mut().rev().find(stuck)?;
             let slow = self.map.is_host(self.map.node(stage.port));
             if slow {

@@ -10,24 +10,36 @@ use super::chain::Chain;
 use super::ledger::{Cause, Key, NONE};
 use std::collections::VecDeque;
 
+/// A frame on its way.
+#[derive(Clone, Copy, Debug)]
+struct Flight {
+    start: u64,
+    /// For how long it is on the wire, and the cause of that.
+    busy: u64,
+    cause: Cause,
+}
+
 /// The time of a flow up to now along one chain of waits.
 #[derive(Debug)]
 struct Period {
     chain: Chain,
-    /// What was added since the start of the oldest frame on its way from here: from when, why, and how long.
+    /// What was added since the start of the oldest frame on its way from here, or since `mark`: from when, why, and how
+    /// long.
     journal: VecDeque<(u64, Key, u64)>,
     /// Frames on their way that started in this period.
-    flights: VecDeque<u64>,
+    flights: VecDeque<Flight>,
+    /// Since when the cause of a wait may turn out to be another.
+    mark: Option<u64>,
 }
 
 impl Period {
     fn new(chain: Chain) -> Period {
-        Period { chain, journal: VecDeque::new(), flights: VecDeque::new() }
+        Period { chain, journal: VecDeque::new(), flights: VecDeque::new(), mark: None }
     }
 
     fn add(&mut self, from: u64, key: Key, span: u64) {
         self.chain.add(from, key, span);
-        if !self.flights.is_empty() && span > 0 {
+        if (!self.flights.is_empty() || self.mark.is_some()) && span > 0 {
             self.journal.push_back((from, key, span));
         }
     }
@@ -42,13 +54,31 @@ impl Period {
     /// The oldest frame on its way has arrived, or is lost.
     fn forget_flight(&mut self) {
         self.flights.pop_front();
-        match self.flights.front() {
+        self.shorten();
+    }
+
+    /// Forgets the part of the journal that nobody will ask for.
+    fn shorten(&mut self) {
+        match self.flights.front().map(|flight| flight.start).into_iter().chain(self.mark).min() {
             None => self.journal.clear(),
-            Some(&oldest) => {
+            Some(oldest) => {
                 while self.journal.front().is_some_and(|&(from, _, span)| from + span <= oldest) {
                     self.journal.pop_front();
                 }
             }
+        }
+    }
+
+    /// Charges the time since the mark that had one cause to another.
+    fn recharge(&mut self, cause: Cause, key: Key) {
+        let Some(mark) = self.mark else { return };
+        let first = self.journal.partition_point(|&(from, _, span)| from + span <= mark);
+        self.chain.cut(mark, self.journal.range(first..).rev().copied());
+        for (from, of, span) in self.journal.range_mut(first..) {
+            if of.cause == cause {
+                *of = key;
+            }
+            self.chain.add(*from, *of, *span);
         }
     }
 }
@@ -58,8 +88,8 @@ impl Period {
 pub(super) struct Stage {
     /// The output; or, of a slow receiver, the port by which frames arrive.
     pub(super) port: u32,
-    /// Frames that wait.
-    pub(super) waiting: u32,
+    /// Frames that wait, and the cause of their time on the wire: it is that of retransmissions, if they were sent before.
+    waiting: VecDeque<Cause>,
     /// What is charged of its frames on the wire: until when, and to what, in order of time. It is charged up to the last.
     /// A host with several links may send several frames at once.
     wires: VecDeque<(u64, Cause)>,
@@ -71,7 +101,13 @@ pub(super) struct Stage {
 impl Stage {
     /// A stage at which a chain is.
     pub(super) fn new(port: u32, chain: Chain) -> Stage {
-        Stage { port, waiting: 0, wires: VecDeque::new(), period: Period::new(chain), past: VecDeque::new() }
+        Stage {
+            port,
+            waiting: VecDeque::new(),
+            wires: VecDeque::new(),
+            period: Period::new(chain),
+            past: VecDeque::new(),
+        }
     }
 
     /// Its frames are on the wire until then, and charged up to then.
@@ -92,13 +128,45 @@ impl Stage {
 
     /// Whether frames of the flow follow each other here: one waits or is on the wire.
     pub(super) fn is_occupied(&self, now: u64) -> bool {
-        self.waiting > 0 || self.wires.back().is_some_and(|&(until, _)| until >= now)
+        self.waits() || self.wires.back().is_some_and(|&(until, _)| until >= now)
+    }
+
+    /// Whether frames wait.
+    pub(super) fn waits(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// A frame begins to wait.
+    pub(super) fn join(&mut self, cause: Cause) {
+        self.waiting.push_back(cause);
+    }
+
+    /// The first frame no longer waits. Returns the cause of its time on the wire, if there is one.
+    pub(super) fn leave(&mut self) -> Option<Cause> {
+        self.waiting.pop_front()
+    }
+
+    /// From now on the cause of waits may turn out to be another.
+    pub(super) fn mark(&mut self, now: u64) {
+        self.period.mark = Some(now.max(self.free()));
+    }
+
+    /// It is known.
+    pub(super) fn unmark(&mut self) {
+        if self.period.mark.take().is_some() {
+            self.period.shorten();
+        }
+    }
+
+    /// Charges the time since the mark that had one cause to another.
+    pub(super) fn recharge(&mut self, cause: Cause, key: Key) {
+        self.period.recharge(cause, key);
     }
 
     /// A frame starts on the wire for `busy`; `tells` states whether its arrival will be known.
     pub(super) fn start(&mut self, now: u64, busy: u64, cause: Cause, tells: bool) {
         if tells {
-            self.period.flights.push_back(now);
+            self.period.flights.push_back(Flight { start: now, busy, cause });
         }
         let (from, until) = (self.free().max(now), now + busy);
         while self.wires.front().is_some_and(|&(until, _)| until <= now) {
@@ -119,21 +187,25 @@ impl Stage {
         })
     }
 
-    /// The oldest frame on its way from here has arrived. Returns the chain up to now, with its way, if it is `wanted`.
-    pub(super) fn arrive(&mut self, now: u64, wanted: bool) -> Option<Chain> {
-        let oldest = self.oldest();
+    /// The oldest frame on its way from here has arrived. Returns the chain up to now, with its way, if it is `wanted`, and
+    /// the cause of its time on a wire.
+    pub(super) fn arrive(&mut self, now: u64, wanted: bool) -> (Option<Chain>, Cause) {
+        let oldest = self.past.front().unwrap_or(&self.period).flights.front().copied();
         debug_assert!(oldest.is_some() || !wanted, "a frame arrives at {now} that did not start at {}", self.port);
         let period = self.past.front_mut().unwrap_or(&mut self.period);
-        let chain = oldest.filter(|_| wanted).map(|start| {
+        let chain = oldest.filter(|_| wanted).map(|Flight { start, busy, cause }| {
             let mut chain = period.at(start);
-            chain.add(start, Key::own(Cause::Path), now.saturating_sub(start));
+            let way = now.saturating_sub(start);
+            let wire = busy.min(way);
+            chain.add(start, Key::own(cause), wire);
+            chain.add(start + wire, Key::own(Cause::Path), way - wire);
             chain
         });
         period.forget_flight();
         if period.flights.is_empty() && !self.past.is_empty() {
             self.past.pop_front();
         }
-        chain
+        (chain, oldest.map_or(Cause::Path, |flight| flight.cause))
     }
 
     /// A frame has come to a stage at which there was none of its flow.
@@ -146,12 +218,15 @@ impl Stage {
 
     /// When the oldest frame on its way started.
     pub(super) fn oldest(&self) -> Option<u64> {
-        self.past.front().unwrap_or(&self.period).flights.front().copied()
+        self.past.front().unwrap_or(&self.period).flights.front().map(|flight| flight.start)
     }
 
     /// The chain so far does not count any more: an empty one begins now.
     pub(super) fn restart(&mut self, now: u64, mut chain: Chain) {
         self.period.journal.clear();
+        if self.period.mark.is_some() {
+            self.mark(now);
+        }
         self.ahead(now).for_each(|(from, key, span)| chain.add(from, key, span));
         self.period.chain = chain;
     }

@@ -147,3 +147,80 @@ fn waits_with_strict_priority_are_charged_to_the_class_that_theory_blames() {
     assert_near("low by low", mean_wait(&run, service, "low", "low"), by_low, 0.08);
     assert_near("low by high", mean_wait(&run, service, "low", "high"), of_low - by_low, 0.08);
 }
+
+/// A flow of 100 frames behind a link of a tenth of its rate, with these lines.
+fn behind_a_bottleneck(lines: &str, rest: &str) -> Run {
+    let text = format!(
+        r#"
+        schema_version = 1
+        [network]
+        link = {{ rate = "10Gb/s", latency = "500ns" }}
+        [[network.nodes]]
+        names = ["a", "b"]
+        role = "host"
+        [[network.nodes]]
+        names = ["s"]
+        role = "switch"
+        [[network.links]]
+        between = ["a", "s"]
+        [[network.links]]
+        between = ["s", "b"]
+        rate = "1Gb/s"
+        [[classes]]
+        name = "data"
+        lossless = false
+        [[switches]]
+        flow_control = "none"
+        buffers = {{ capacity = "30KB" }}
+        [[workloads]]
+        name = "flow"
+        kind = "greedy"
+        from = "a"
+        to = "b"
+        size = "150KB"
+        {lines}
+        [run]
+        duration = "100ms"
+        {rest}
+        "#
+    );
+    run(plan(&text))
+}
+
+/// The time of a cause in picoseconds.
+fn time_of(flow: &FlowCauses, cause: Cause) -> u64 {
+    flow.ledger.iter().filter(|(key, _)| key.cause == cause).map(|(_, span)| span).sum()
+}
+
+#[test]
+fn retransmissions_behind_a_bottleneck_are_no_part_of_the_path() {
+    let run = behind_a_bottleneck("recovery = { name = \"go-back-n\", timeout = \"1ms\" }", "");
+    run.assert_conserved();
+    let (flow, report) = (run.of("flow"), &run.flows[0]);
+    assert!(report.completed.is_some() && report.retransmitted_frames > 80, "{report:?}");
+    let alone = report.alone.expect("it has a size").as_picos();
+    let path = time_of(flow, Cause::Path);
+    assert!(path <= alone, "{path} of {alone} alone: {flow:#?}");
+    // The wire of the bottleneck sends every retransmission that arrives, for 12.16 us each.
+    let wire = 10 * FRAME;
+    let arrived = report.received_frames + report.duplicate_frames + report.rejected_frames;
+    let again = time_of(flow, Cause::Retransmission);
+    assert!(again >= (arrived - 100) * wire, "{again} for {arrived} frames: {flow:#?}");
+}
+
+#[test]
+fn a_window_that_only_a_timeout_opens_is_time_of_recovery() {
+    // The only frame of the window is on the link to b when it fails; the link works again before the timer expires.
+    let fault = "[[faults]]\nbetween = [\"s\", \"b\"]\ndown = \"5us\"\nup = \"900us\"";
+    let control = "{ name = \"none\", window = \"1500B\" }";
+    for recovery in ["{ name = \"go-back-n\", timeout = \"1ms\" }", "{ name = \"sack\", preset = \"data-centre\" }"] {
+        let run = behind_a_bottleneck(&format!("protocol = {control}\nrecovery = {recovery}"), fault);
+        run.assert_conserved();
+        let (flow, report) = (run.of("flow"), &run.flows[0]);
+        assert!(report.completed.is_some() && report.timeouts == 1, "{recovery}: {report:?}");
+        // From the end of the frame on the wire of its host to the timeout, 1 ms after its start.
+        assert_eq!(time_of(flow, Cause::Recovery), 1_000_000_000 - FRAME, "{flow:#?}");
+        let lost_at = run.port("s -> b");
+        assert!(flow.ledger.iter().any(|(key, _)| key.cause == Cause::Recovery && key.port == lost_at), "{flow:#?}");
+    }
+}
