@@ -25,9 +25,20 @@ function outcome(run: Run): HTMLElement {
   const frames = (number: number, what: string) => (number > 0 ? [`${show(number, "count")} ${number === 1 ? "frame" : "frames"} ${what}`] : []);
   const again = totals["requeued_frames"] ?? 0;
   const dropped = frames(totals["dropped_frames"] ?? 0, "dropped").map((text) => (again > 0 ? `${text} (${show(again, "count")} of them queued again by the oracle)` : text));
-  const losses = kind === "finished" ? [...dropped, ...frames(totals["lost_frames"] ?? 0, "lost on links")] : [];
+  const unpaused = totals["pause_lost_frames"] ?? 0;
+  const others = [
+    ...frames(totals["trimmed_frames"] ?? 0, "trimmed"),
+    ...frames((totals["lost_frames"] ?? 0) - unpaused, "lost on links"),
+    ...frames(unpaused, "lost after a lost pause"),
+  ];
+  const losses = kind === "finished" ? [...dropped, ...others] : [];
   const look = losses.length > 0 ? "warning" : (GOOD[kind] ?? "");
   return el("span", { class: `verdict ${look}` }, [kind, ...losses].join(", "));
+}
+
+/** A fact about a total that most runs do not have. */
+function counted(totals: Record<string, number>, what: string, key: string): [string, string][] {
+  return (totals[key] ?? 0) === 0 ? [] : [[what, show(totals[key], "count")]];
 }
 
 /** Cables that failed, and when. */
@@ -52,7 +63,10 @@ export function summary(run: Run): HTMLElement {
     ...(never === 0 ? [] : [["never complete", `${count(never, "flow")}: lost frames are not retransmitted`] as [string, string]]),
     ["delivered", show(totals["delivered_bytes"], "size")],
     ["dropped frames", show(totals["dropped_frames"], "count")],
-    ["lost on links", show(totals["lost_frames"], "count")],
+    ["lost on links", show((totals["lost_frames"] ?? 0) - (totals["pause_lost_frames"] ?? 0), "count")],
+    ...counted(totals, "lost after a lost pause", "pause_lost_frames"),
+    ...counted(totals, "trimmed frames", "trimmed_frames"),
+    ...((totals["lost_control"] ?? 0) === 0 ? [] : [["lost control frames", `${show(totals["lost_control"], "count")}; ${count(totals["lost_acknowledgements"] ?? 0, "acknowledgement")}`] as [string, string]]),
     ...((totals["retransmitted_frames"] ?? 0) === 0 ? [] : [["retransmitted frames", `${show(totals["retransmitted_frames"], "count")}; ${count(totals["timeouts"] ?? 0, "timeout")}, ${count(totals["negative_acknowledgements"] ?? 0, "NAK")}`] as [string, string]]),
     ["pause frames", show(totals["pause_frames"], "count")],
     ["marked frames", show(totals["marked_frames"], "count")],

@@ -210,7 +210,9 @@ fn outcome_words(outcome: &str, totals: &fabric::Totals) -> String {
         let plural = if storms == 1 { "" } else { "s" };
         format!("{text} ({} storm{plural}, {} restored)", grouped(storms), grouped(totals.restored_storms))
     });
-    let others = [watchdog, count(totals.trimmed_frames, "trimmed"), count(totals.lost_frames, "lost on links")];
+    let on_links = count(totals.lost_frames - totals.pause_lost_frames, "lost on links");
+    let without_pause = count(totals.pause_lost_frames, "lost after a lost pause");
+    let others = [watchdog, count(totals.trimmed_frames, "trimmed"), on_links, without_pause];
     let losses: Vec<String> = dropped.into_iter().chain(others.into_iter().flatten()).collect();
     if outcome != "finished" || losses.is_empty() {
         return outcome.to_owned();
@@ -253,6 +255,21 @@ fn waiting(plan: &Plan, execution: &Execution) -> Option<String> {
 /// A number of things, in the plural if they are several.
 fn counted(number: u64, thing: &str) -> String {
     format!("{} {thing}{}", grouped(number), if number == 1 { "" } else { "s" })
+}
+
+/// Frames that were neither dropped nor lost on links and did not arrive all the same, if there are any.
+fn other_losses(totals: &fabric::Totals) -> String {
+    let part = |number: u64, text: String| if number > 0 { format!(", {text}") } else { String::new() };
+    let acknowledgements = match totals.lost_acknowledgements {
+        0 => String::new(),
+        number => format!(" ({})", counted(number, "acknowledgement")),
+    };
+    part(totals.pause_lost_frames, format!("{} lost after a lost pause", grouped(totals.pause_lost_frames)))
+        + &part(totals.trimmed_frames, format!("{} trimmed", grouped(totals.trimmed_frames)))
+        + &part(
+            totals.lost_control,
+            format!("{} lost{acknowledgements}", counted(totals.lost_control, "control frame")),
+        )
 }
 
 /// The frames of flow control: of the kinds that the network has, and of any that were sent.
@@ -300,10 +317,11 @@ fn summary(plan: &Plan, execution: &Execution, judgements: &[Judgement]) -> Stri
         ));
     }
     text.push_str(&format!(
-        "delivered {}; {} dropped, {} lost on links{}\n\n",
+        "delivered {}; {} dropped, {} lost on links{}{}\n\n",
         console::scaled(totals.delivered_bytes as f64, "B", 1000.0),
         counted(totals.dropped_frames, "frame"),
-        grouped(totals.lost_frames),
+        grouped(totals.lost_frames - totals.pause_lost_frames),
+        other_losses(totals),
         signals(plan, totals),
     ));
     if let Some(waiting) = waiting(plan, execution) {
