@@ -43,7 +43,7 @@ const FIGURE: &str = "[[variants]]\nname = \"slow\"\nset = { \"workloads[w].rate
                       set = { \"workloads[w].rate\" = \"5Gb/s\" }\n[[trends]]\nquantity = \"t\"\nalong = \"variant\"\nshape = \"rising\"\n";
 
 /// The commands that are killed; each leaves what it makes in `out`.
-const COMMANDS: [&[&str]; 8] = [
+const COMMANDS: [&[&str]; 11] = [
     &["run", "s.toml", "--out", "out", "--csv", "--plot", "--pcap", "leaf0->h0", "--quiet"],
     &["run", "s.toml", "--out", "out", "--overwrite", "--csv", "--quiet"],
     &[
@@ -63,6 +63,24 @@ const COMMANDS: [&[&str]; 8] = [
     &["reproduce", "p", "--papers", "papers", "--out", "out", "--threads", "2"],
     &["pcap", "s.toml", "leaf0->h0", "-o", "out"],
     &["report", "r", "-o", "out"],
+    &["run", "s.toml", "--save-at", "400us", "--out", "out", "--quiet"],
+    &[
+        "tune",
+        "s.toml",
+        "--vary",
+        "workloads[w].rate=1Gb/s..6Gb/s",
+        "--maximise",
+        "w: throughput",
+        "--candidates",
+        "4",
+        "--replications",
+        "2",
+        "--out",
+        "out",
+        "--threads",
+        "2",
+    ],
+    &["faults", "s.toml", "--kind", "link-fails", "--among", "leaf0", "--out", "out", "--threads", "2"],
 ];
 
 fn prepare(folder: &Path, seed: u64) -> std::io::Result<()> {

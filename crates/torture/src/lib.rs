@@ -9,6 +9,7 @@
 mod commands;
 mod configurations;
 mod corrupt;
+pub mod effort;
 mod foreign;
 mod kill;
 pub mod kind;
@@ -19,6 +20,7 @@ pub mod random;
 pub mod runs;
 pub mod scenario;
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 /// The names in a folder, sorted; none if there is no such folder.
@@ -30,11 +32,25 @@ pub fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// What a panic said.
+thread_local! {
+    /// Where the last panic of this thread happened.
+    static PLACE: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// Panics are caught and reported as findings: instead of saying it, each thread notes where its last one happened.
+pub fn note_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(|place| format!(" at {place}")).unwrap_or_default();
+        PLACE.with(|last| last.replace(place));
+    }));
+}
+
+/// What a panic of this thread said, and where, if that was noted.
 #[must_use]
 pub fn words_of(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().cloned();
-    text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_default()
+    let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_default();
+    text + &PLACE.with(RefCell::take)
 }
 
 /// A folder for one attack, removed unless it is kept.

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+use torture::effort::Effort;
 use torture::kind::{KINDS, Kind, Setting, Tally, attack};
 use torture::program::Program;
 
@@ -77,8 +78,8 @@ struct Shared {
     found: Mutex<Vec<String>>,
     /// The longest attack of each kind: its time and number.
     longest: Mutex<BTreeMap<Kind, (Duration, u64)>>,
-    /// Attacks under way, and their start.
-    under_way: Mutex<BTreeMap<(Kind, u64), Instant>>,
+    /// Attacks under way, and the time that each has taken.
+    under_way: Mutex<BTreeMap<(Kind, u64), Effort>>,
     until: Instant,
     only_one: bool,
 }
@@ -105,11 +106,11 @@ impl Shared {
 
     fn one(&self, kind: Kind, number: u64) {
         let mut tally = Tally::default();
-        let start = Instant::now();
-        locked(&self.under_way).insert((kind, number), start);
+        let effort = Effort::of_this_thread();
+        locked(&self.under_way).insert((kind, number), effort.clone());
         let result = attack(kind, &self.setting, number, &mut tally);
         locked(&self.under_way).remove(&(kind, number));
-        let took = start.elapsed();
+        let took = effort.elapsed();
         tally.count("milliseconds", took.as_millis() as u64);
         locked(&self.longest)
             .entry(kind)
@@ -132,14 +133,14 @@ impl Shared {
 
     /// Gives up attacks that are still under way.
     fn cut_off(&self) {
-        for ((kind, number), start) in std::mem::take(&mut *locked(&self.under_way)) {
+        for ((kind, number), effort) in std::mem::take(&mut *locked(&self.under_way)) {
             let mut tally = Tally::default();
             tally.count("attempts", 1);
-            if start.elapsed() < HANGS {
+            if !effort.exceeds(HANGS) {
                 tally.count("cut off", 1);
             } else {
                 tally.count("FOUND", 1);
-                self.report(kind, number, &format!("still runs after {:.0} s", start.elapsed().as_secs_f64()));
+                self.report(kind, number, &format!("still runs after {:.0} s", effort.elapsed().as_secs_f64()));
             }
             locked(&self.tallies).entry(kind).or_default().add(&tally);
         }
@@ -194,8 +195,7 @@ fn main() -> ExitCode {
         until,
         only_one: arguments.attack.is_some(),
     };
-    // A panic is caught and reported as what was found; its own words would stand between the others.
-    std::panic::set_hook(Box::new(|_| {}));
+    torture::note_panics();
     let jobs = if shared.only_one { 1 } else { arguments.jobs };
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..jobs).map(|_| scope.spawn(|| shared.work())).collect();
@@ -229,8 +229,8 @@ fn progress(shared: &Shared, start: Instant) {
         left.as_secs_f64(),
         counts.join(", ")
     );
-    for ((kind, number), start) in locked(&shared.under_way).iter().filter(|(_, start)| start.elapsed() > LONG) {
-        eprintln!("  {} {number} has taken {:.0} s", kind.name(), start.elapsed().as_secs_f64());
+    for ((kind, number), effort) in locked(&shared.under_way).iter().filter(|(_, effort)| effort.elapsed() > LONG) {
+        eprintln!("  {} {number} has taken {:.0} s", kind.name(), effort.elapsed().as_secs_f64());
     }
 }
 

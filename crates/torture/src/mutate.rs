@@ -1,6 +1,7 @@
 //! Mutated inputs: scenarios, the files they name, papers, files of other simulators, configurations of switches and frames.
 //! They are refused in words, or survived.
 
+use crate::effort::Effort;
 use crate::kind::{Setting, Tally};
 use crate::random::Random;
 use crate::scenario::{Files, NAME, SMALL, quoted, targets};
@@ -8,7 +9,7 @@ use fabric::{BuildOptions, RunLimits, Simulation};
 use scenario::{FileReader, check, explain, load_paper, load_str};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use units::{Span, Time};
 
 // The tests of these crates, and the fuzzer, put the same through the same.
@@ -25,7 +26,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 /// One mutated input.
 pub(crate) fn attack(setting: &Setting, number: u64, folder: &Path, tally: &mut Tally) -> Result<(), String> {
     let mut random = Random::new(setting.seed, number, "mutation");
-    let start = Instant::now();
+    let effort = Effort::of_this_thread();
     let done = catch_unwind(AssertUnwindSafe(|| match random.below(20) {
         0 => octets(setting, &mut random, tally),
         1 => distribution(&mut random, tally),
@@ -35,7 +36,7 @@ pub(crate) fn attack(setting: &Setting, number: u64, folder: &Path, tally: &mut 
         _ => text(setting, number, &mut random, folder, tally),
     }));
     match done {
-        Ok(Ok(())) if start.elapsed() > PATIENCE => Err(format!("took {:.0} s", start.elapsed().as_secs_f64())),
+        Ok(Ok(())) if effort.exceeds(PATIENCE) => Err(format!("took {:.0} s", effort.elapsed().as_secs_f64())),
         Ok(done) => done,
         Err(panic) => Err(format!("panicked: {}", crate::words_of(&*panic))),
     }
@@ -128,10 +129,10 @@ fn text(setting: &Setting, number: u64, random: &mut Random, folder: &Path, tall
         damage(&mut text, random);
     }
     files.0.insert(NAME.into(), text);
-    let start = Instant::now();
+    let effort = Effort::of_this_thread();
     let done = catch_unwind(AssertUnwindSafe(|| survive(&files, tally)));
     let done = done.unwrap_or_else(|panic| Err(format!("panicked: {}", crate::words_of(&*panic))));
-    if done.is_err() || start.elapsed() > PATIENCE {
+    if done.is_err() || effort.exceeds(PATIENCE) {
         files.store(folder).map_err(|error| error.to_string())?;
         return done;
     }

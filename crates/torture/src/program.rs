@@ -1,5 +1,6 @@
-//! The program as a process, with a time limit and a bound on its memory.
+//! The program as a process, with a limit on its work and a bound on its memory.
 
+use crate::effort::Effort;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -85,7 +86,7 @@ impl Program {
         command.spawn().map_err(|error| format!("cannot start {}: {error}", self.path.display()))
     }
 
-    /// Runs it to its end, or to the limit.
+    /// Runs it to its end, or to the limit of its work.
     ///
     /// # Errors
     /// If it does not start.
@@ -116,13 +117,13 @@ impl Program {
     /// If all attacks end before it does; it is killed then, too.
     pub(crate) fn end(&self, child: &mut Child, limit: Duration) -> Result<(ExitStatus, bool), String> {
         let said = |error: std::io::Error| format!("cannot wait for {}: {error}", self.path.display());
-        let start = Instant::now();
+        let effort = Effort::of(child);
         let mut nap = Duration::from_millis(1);
         loop {
             if let Some(status) = child.try_wait().map_err(said)? {
                 return Ok((status, false));
             }
-            let (cut_off, slow) = (self.until.is_some_and(|until| Instant::now() > until), start.elapsed() > limit);
+            let (cut_off, slow) = (self.until.is_some_and(|until| Instant::now() > until), effort.exceeds(limit));
             if cut_off || slow {
                 child.kill().map_err(said)?;
                 let status = child.wait().map_err(said)?;

@@ -1,6 +1,7 @@
 //! What must be true of a scenario that was accepted: one result on any number of threads, nothing forgotten, no loss
 //! that `check` did not announce, and a result that every reader can read back.
 
+use crate::effort::Effort;
 use crate::random::Random;
 use crate::scenario::{Files, NAME, SMALL};
 use fabric::record::schema;
@@ -10,7 +11,7 @@ use scenario::{Plan, Severity, check, explain, load_str};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use study::{Execution, Existing, Options, Recording, Session, StudyError, execute, finish};
 use units::{Span, Time};
 
@@ -54,8 +55,8 @@ fn judge_unguarded(files: &Files, mut plan: Plan, folder: &Path, random: &mut Ra
         let out = folder.join(format!("on-{threads}"));
         let record = Recording { out: out.clone(), existing: Existing::Refuse };
         let options = Options { threads, time_up: None, interrupt: &quiet, record: Some(&record), capture: None };
-        let start = Instant::now();
-        let give_up = |_| quiet.store(start.elapsed() > PATIENCE, Ordering::Relaxed);
+        let effort = Effort::of_this_thread();
+        let give_up = |_| quiet.store(effort.exceeds(PATIENCE), Ordering::Relaxed);
         let execution = match execute(&plan, &options, give_up) {
             Ok(execution) => execution,
             Err(StudyError::TooMuch(why)) if first.is_none() && !why.is_empty() => return Ok(Went::Refused),
@@ -63,7 +64,7 @@ fn judge_unguarded(files: &Files, mut plan: Plan, folder: &Path, random: &mut Ra
             Err(StudyError::Results(ResultsError::TooMuch { .. })) if first.is_none() => return Ok(Went::Refused),
             Err(error) => return Err(format!("on {threads} threads: {error}")),
         };
-        if execution.wall >= PATIENCE {
+        if quiet.load(Ordering::Relaxed) || effort.exceeds(PATIENCE) {
             return Err(format!("took {:.0} s on {threads} threads", execution.wall.as_secs_f64()));
         }
         match &first {
