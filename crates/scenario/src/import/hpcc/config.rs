@@ -107,7 +107,11 @@ pub(super) fn read<'a>(work: &mut Work, source: u32, text: &'a str) -> Config<'a
         };
         let count = match arity {
             Arity::Exactly(count) => Some(count),
-            Arity::Pairs => words.clone().next().and_then(|word| word.text.parse::<usize>().ok()).map(|n| 1 + 2 * n),
+            Arity::Pairs => words
+                .clone()
+                .next()
+                .and_then(|word| word.text.parse::<usize>().ok())
+                .and_then(|n| n.checked_mul(2)?.checked_add(1)),
         };
         let Some(count) = count.filter(|count| *count < 1000) else {
             work.refuse(

@@ -264,6 +264,15 @@ fn mistakes_are_reported_with_file_line_and_remedy() {
 }
 
 #[test]
+fn a_number_of_pairs_beyond_all_bounds_is_refused() {
+    for number in ["500", "9223372036854775807", "18446744073709551615"] {
+        let errors =
+            converted(TOPOLOGY, FLOWS, Some(&format!("KMAX_MAP {number} 25000000000 75\n")), None).unwrap_err();
+        assert!(errors.render(false).contains("has no number of pairs"), "{}", errors.render(false));
+    }
+}
+
+#[test]
 fn a_link_that_fails_and_frames_that_are_lost_are_part_of_the_scenario() {
     let config = CONFIG.replace("LINK_DOWN 0 0 0", "LINK_DOWN 100 4 5\nERROR_RATE_PER_LINK 0.001");
     let plan = plan(&converted(TOPOLOGY, FLOWS, Some(&config), None).expect("a scenario"));
