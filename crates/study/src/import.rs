@@ -3,7 +3,7 @@
 //! The scenario and the list of its flows are written, or neither: everything is read, converted and checked before, and
 //! what exists is not replaced unless that is asked for.
 
-use files::output::{is_replaced, write_given};
+use files::output::{is_replaced, write_file, write_given};
 use files::{LARGEST_DATA, read_given};
 use scenario::import::{Imported, NamedText, chakra, drawing, goal, hpcc, htsim, infiniband};
 use scenario::{Errors, FileReader, Limits, load_str};
@@ -44,6 +44,8 @@ pub struct Target<'a> {
     pub file: &'a Path,
     /// Whether existing files are replaced.
     pub overwrite: bool,
+    /// Called when everything is ready, before the first file is written.
+    pub ready: fn(),
 }
 
 impl Target<'_> {
@@ -256,6 +258,7 @@ pub(crate) fn finish(imported: Result<Imported, Errors>, target: &Target<'_>) ->
         Limits::default(),
     )
     .map_err(wrong)?;
+    (target.ready)();
     if imported.flows.is_empty() {
         if is_replaced(target.file) && !target.overwrite {
             return Err(ImportError::Exists(target.file.to_owned()));
@@ -270,12 +273,14 @@ pub(crate) fn finish(imported: Result<Imported, Errors>, target: &Target<'_>) ->
             return Err(ImportError::Exists(path.to_owned()));
         }
     }
+    // Its name was not given: it is not written through a link.
+    files::plain(&flows).map_err(|error| ImportError::Write { path: flows.clone(), error })?;
     let had_flows = is_replaced(&flows);
     let failed = |path: &Path| {
         let path = path.to_owned();
         move |error| ImportError::Write { path, error }
     };
-    write_given(&flows, &imported.flows).map_err(failed(&flows))?;
+    write_file(&flows, &imported.flows).map_err(failed(&flows))?;
     write_given(target.file, &imported.scenario).map_err(|error| {
         if !had_flows {
             // Without its scenario it would be half a result.

@@ -88,19 +88,26 @@ pub fn what_if(
     if many > MOST_FUTURES {
         return Err(WhatIfError::TooMany(many));
     }
-    let mut futures = vec![(Vec::new(), session.clone())];
-    for point in GridPoint::all(axes).into_iter().filter(|point| !point.overrides.is_empty()) {
+    let futures: Vec<GridPoint> =
+        GridPoint::all(axes).into_iter().filter(|point| !point.overrides.is_empty()).collect();
+    // Each is a copy of the network: there is one at a time, though all changes are tried first.
+    let changed = |point: &GridPoint| {
         let mut future = session.clone();
         future.set(&point.overrides).map_err(WhatIfError::Change)?;
-        futures.push((point.cell(), future));
-    }
+        Ok(future)
+    };
+    futures.iter().try_for_each(|point| changed(point).map(|_| ()))?;
     let before = session.totals();
-    let run = |(number, (changes, future)): (usize, (Vec<(String, String)>, Session))| {
+    let mut run = |number: usize, changes: Vec<(String, String)>, future: Session| {
         let plan = future.shared_plan();
         let execution = finish(future, options, |seen| progress(number, seen), |_| Ok(()));
         Ok(Future { changes, plan, execution: execution.map_err(WhatIfError::Study)?, before })
     };
-    futures.into_iter().enumerate().map(run).collect()
+    let mut ended = vec![run(0, Vec::new(), session.clone())?];
+    for (number, point) in futures.iter().enumerate() {
+        ended.push(run(number + 1, point.cell(), changed(point)?)?);
+    }
+    Ok(ended)
 }
 
 /// Returns the futures as a document.

@@ -511,14 +511,14 @@ fn resume<'a>(
     kept.resume(marks);
     let (mut sink, leftovers) = destination(plan, options, &watch, progress)?;
     for rows in past.pieces() {
-        let rows = rows.ok_or(StudyError::Damaged)?;
+        let (rows, inspected) = rows.ok_or(StudyError::Damaged)?;
         kept.take(&rows);
         sink.take(&rows);
-    }
-    if sink.judge(&plan.probes).is_break() {
-        let text =
-            "the recording limit was reached before the stop: raise probes.max_rows or probes.max_size, or record less";
-        return Err(StudyError::TooMuch(text.into()));
+        // As in a run without a stop, which would have ended there.
+        if inspected && sink.judge(&plan.probes).is_break() {
+            let text = "the recording limit was reached before the stop: raise probes.max_rows or probes.max_size, or record less";
+            return Err(StudyError::TooMuch(text.into()));
+        }
     }
     Ok(Ready { simulation, threads, sink, leftovers, kept })
 }

@@ -10,7 +10,9 @@ use crate::measure::measures::outcome_word;
 use engine::Encode;
 use fabric::{Outcome, Partition};
 use results::{COMMIT, VERSION, hash_of};
+use scenario::memory::VARIABLE;
 use scenario::{Errors, FileReader, Limits, Plan, load_str};
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use units::{State, Time};
@@ -20,9 +22,6 @@ const MAGIC: &[u8] = b"tailback saved simulation\n";
 
 /// Octets of a hash.
 const HASH: usize = "sha256:".len() + 64;
-
-/// No saved run is larger.
-const LARGEST_SAVED: u64 = 16 << 30;
 
 /// Why a run is not saved or not resumed.
 #[derive(Debug)]
@@ -36,6 +35,8 @@ pub enum SavedError {
     },
     /// The file is no saved run.
     Foreign,
+    /// The file does not fit into memory; contains the limit in bytes.
+    TooLarge(u64),
     /// Another version of the program saved it.
     Version {
         /// That version.
@@ -56,6 +57,9 @@ impl std::fmt::Display for SavedError {
         match self {
             SavedError::Io { source, .. } => source.fmt(f),
             SavedError::Foreign => f.write_str("not a saved simulation; `tailback run FILE --save-at TIME` saves one"),
+            SavedError::TooLarge(limit) => {
+                write!(f, "it has more than {limit} bytes, the limit of memory; {VARIABLE}=16GB raises it")
+            }
             SavedError::Version { found } => {
                 let own = version();
                 write!(
@@ -186,8 +190,19 @@ impl Session {
     /// # Errors
     /// Returns the errors of [`resume`](Self::resume), and those of the disk.
     pub fn resume_from(path: &Path, threads: usize) -> Result<Session, SavedError> {
-        let content =
-            files::read(path, LARGEST_SAVED).map_err(|source| SavedError::Io { path: path.into(), source })?;
+        let failed = |source: std::io::Error| SavedError::Io { path: path.into(), source };
+        let mut start = Vec::new();
+        let file = files::open(path).map_err(failed)?;
+        file.take(MAGIC.len() as u64).read_to_end(&mut start).map_err(failed)?;
+        // Any file may be named by mistake; one that is none is not read.
+        if start != MAGIC {
+            return Err(SavedError::Foreign);
+        }
+        let limit = Limits::default().memory;
+        let content = files::read(path, limit).map_err(|source| match source.kind() {
+            ErrorKind::FileTooLarge => SavedError::TooLarge(limit),
+            _ => failed(source),
+        })?;
         Session::resume(&content, threads)
     }
 

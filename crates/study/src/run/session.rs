@@ -38,24 +38,27 @@ pub struct Session {
 /// Rows that a stopped run has recorded.
 #[derive(Clone, Default)]
 pub(super) struct Past {
-    pieces: u64,
+    /// Of each piece, whether an inspection followed before the next one: only there limits of recording are judged.
+    inspected: Vec<bool>,
     bytes: Vec<u8>,
 }
 
-engine::encoded!(struct Past { pieces, bytes });
+engine::encoded!(struct Past { inspected, bytes });
 
 impl Past {
-    fn take(&mut self, rows: &Rows) {
+    fn take(&mut self, rows: &Rows, inspection: bool) {
         if *rows != Rows::default() {
-            self.pieces += 1;
+            self.inspected.push(inspection);
             rows.encode(&mut self.bytes);
+        } else if let Some(last) = self.inspected.last_mut() {
+            *last |= inspection;
         }
     }
 
-    /// The rows as they came; `None` in the place of one that is damaged.
-    pub(super) fn pieces(&self) -> impl Iterator<Item = Option<Rows>> {
+    /// The rows as they came, and whether an inspection followed; `None` in the place of one that is damaged.
+    pub(super) fn pieces(&self) -> impl Iterator<Item = Option<(Rows, bool)>> {
         let mut input = &self.bytes[..];
-        (0..self.pieces).map(move |_| Rows::decode(&mut input))
+        self.inspected.iter().map(move |&inspected| Some((Rows::decode(&mut input)?, inspected)))
     }
 }
 
@@ -159,7 +162,7 @@ impl Session {
             &limits,
             &instants,
             |seen, probes, ranks| {
-                past.take(&rows(ranks, seen, probes));
+                past.take(&rows(ranks, seen, probes), seen.inspection);
                 ControlFlow::Continue(())
             },
             |mark, ranks| marks.borrow_mut().mark(plan, mark, ranks),

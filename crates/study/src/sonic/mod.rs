@@ -10,7 +10,7 @@ pub use audit::{Issue, What, audit};
 
 use crate::discover::check_record;
 use crate::import::{ImportError, Opened, Target, finish};
-use files::output::{is_replaced, write_given};
+use files::output::{is_replaced, write_file};
 use results::document::ConfigurationRecord;
 use scenario::export::sonic::{Exported, export};
 use scenario::import::sonic::{Fabric, SwitchFiles, read, scenario};
@@ -108,6 +108,9 @@ pub fn export_sonic(plan: &Plan, folder: &Path, overwrite: bool) -> Result<Expor
             return Err(ExportError::Plan(format!("no folder can be named after switch `{name}`; rename it")));
         }
         let file = folder.join(name).join("config_db.json");
+        // Only the folder was named by a person: nothing in it is written through a link.
+        let refused = |error| ExportError::Write { path: file.clone(), error };
+        files::no_links(folder, name).and_then(|()| files::plain(&file)).map_err(refused)?;
         if is_replaced(&file) && !overwrite {
             return Err(ExportError::Exists(file));
         }
@@ -116,7 +119,7 @@ pub fn export_sonic(plan: &Plan, folder: &Path, overwrite: bool) -> Result<Expor
     for (file, text) in files {
         let failed = |error| ExportError::Write { path: file.clone(), error };
         std::fs::create_dir_all(file.parent().unwrap_or(folder)).map_err(failed)?;
-        write_given(&file, text).map_err(failed)?;
+        write_file(&file, text).map_err(failed)?;
     }
     Ok(exported)
 }

@@ -153,7 +153,7 @@ pub struct Run {
     #[arg(long, requires = "report")]
     pub live: bool,
     /// Stop at this simulated time and save the simulation to --out [default: NAME.saved], for 'tailback resume'
-    #[arg(long, value_name = "TIME", conflicts_with_all = ["overwrite", "plot", "csv", "pcap", "why", "report", "json"])]
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["plot", "csv", "pcap", "why", "report", "json"])]
     pub save_at: Option<String>,
     /// Print the summary as JSON
     #[arg(long)]

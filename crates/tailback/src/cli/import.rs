@@ -2,12 +2,13 @@
 
 use super::arguments::{Arguments, Command, Run};
 use super::check::load_or_say;
-use super::console;
 use super::exit::Exit;
 use super::import_arguments::{Export, ExportTo, Import, ImportDrawing, ImportFrom, ImportTarget};
+use super::{console, deadline};
 use clap::Parser;
 use scenario::import::Imported;
 use scenario::import::drawing::{Defaults, Format};
+use std::io::ErrorKind;
 use study::sonic::{ExportError, export_sonic};
 use study::{
     ChakraFiles, ImportError, InfinibandFiles, Target, import_chakra, import_drawing, import_goal, import_hpcc,
@@ -17,6 +18,10 @@ use units::grouped;
 
 /// `tailback import`
 pub fn import(arguments: &Import) -> Exit {
+    if let Err(exit) = deadline::start(arguments.from.target().limit.time_limit) {
+        return exit;
+    }
+    deadline::doing("converting the files");
     match &arguments.from {
         ImportFrom::Hpcc(files) => {
             let target = target(&files.target);
@@ -81,10 +86,14 @@ pub fn to_run(arguments: &Import) -> Option<Run> {
 /// `tailback export`
 pub fn export(arguments: &Export) -> Exit {
     let ExportTo::Sonic(arguments) = &arguments.to;
+    if let Err(exit) = deadline::start(arguments.limit.time_limit) {
+        return exit;
+    }
     let plan = match load_or_say(&arguments.scenario) {
         Ok(plan) => plan,
         Err(exit) => return exit,
     };
+    deadline::running();
     let (message, exit) = match export_sonic(&plan, &arguments.output, arguments.overwrite) {
         Ok(exported) => {
             for note in &exported.notes {
@@ -111,7 +120,7 @@ pub fn export(arguments: &Export) -> Exit {
 }
 
 fn target(arguments: &ImportTarget) -> Target<'_> {
-    Target { file: &arguments.output, overwrite: arguments.overwrite }
+    Target { file: &arguments.output, overwrite: arguments.overwrite, ready: deadline::running }
 }
 
 /// Says what was written, or why nothing was.
@@ -139,7 +148,8 @@ pub fn failed(error: &ImportError) -> Exit {
     let (message, exit) = match error {
         ImportError::Input(errors) => return console::problems(errors),
         ImportError::Read { path, error } => {
-            (format!("cannot read {}: {error}\n  check the path", path.display()), Exit::of_io(error))
+            let message = format!("cannot read {}: {error}\n  check the path", path.display());
+            (message, if error.kind() == ErrorKind::FileTooLarge { Exit::BadInput } else { Exit::of_io(error) })
         }
         ImportError::Rank(path) => {
             let help = "name the traces NAME.0.et, NAME.1.et, ..., one for each rank, without a gap";

@@ -1,6 +1,6 @@
 //! The command line of `import` and `export`.
 
-use super::arguments::Scenario;
+use super::arguments::{Scenario, TimeLimit};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -47,6 +47,8 @@ pub struct ImportTarget {
     /// Run the scenario and record the results, as `tailback run` does
     #[arg(long)]
     pub run: bool,
+    #[command(flatten)]
+    pub limit: TimeLimit,
 }
 
 impl ImportFrom {
@@ -207,4 +209,6 @@ pub struct ExportSonic {
     /// Replace existing files
     #[arg(long)]
     pub overwrite: bool,
+    #[command(flatten)]
+    pub limit: TimeLimit,
 }

@@ -5,8 +5,10 @@ use super::console::{self, RunProgress};
 use super::exit::Exit;
 use super::{INTERRUPT, deadline, run};
 use engine::Ranks;
+use files::output::is_replaced;
 use scenario::Plan;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use study::{Existing, Options, Recording, SavedError, Session, StudyError, cores, finish, slug, usual_place};
 use units::{Span, Time};
 
@@ -17,6 +19,13 @@ pub fn say(path: &Path, error: &SavedError) -> Exit {
         SavedError::Io { source, .. } => Exit::of_io(source),
         _ => Exit::BadInput,
     }
+}
+
+/// Says that the clock or a person ended a run before the instant that was asked for.
+pub fn stopped_before(at: Span) -> Exit {
+    let what = if deadline::is_up() { "the time limit was reached" } else { "interrupted" };
+    console::error(&format!("{what} before {at} of the simulation"));
+    deadline::stopped()
 }
 
 /// `tailback run FILE --save-at TIME`
@@ -37,6 +46,10 @@ pub fn save(arguments: &Run, plan: Plan, at: &str, ranks: &mut dyn Ranks) -> Exi
         return Exit::BadInput;
     }
     let out = arguments.out.clone().unwrap_or_else(|| PathBuf::from(format!("{}.saved", slug(&plan.name))));
+    if is_replaced(&out) && !arguments.overwrite {
+        console::error(&format!("{} already exists; --overwrite replaces it", out.display()));
+        return Exit::BadInput;
+    }
     let threads = arguments.threads.or(plan.run.threads).unwrap_or_else(cores);
     let mut session = match Session::start(plan, threads, !arguments.no_record) {
         Ok(session) => session,
@@ -44,6 +57,9 @@ pub fn save(arguments: &Run, plan: Plan, at: &str, ranks: &mut dyn Ranks) -> Exi
     };
     deadline::running();
     session.run_until(Time::ZERO + at, &INTERRUPT);
+    if INTERRUPT.load(Ordering::Relaxed) {
+        return stopped_before(at);
+    }
     if let Err(error) = session.save_to(&out) {
         return say(&out, &error);
     }

@@ -13,7 +13,8 @@ use units::{Span, Time, grouped};
 /// Whether a file begins like a saved simulation; every other file is read as a scenario.
 fn is_saved(arguments: &WhatIf) -> bool {
     let mut start = [0; 14];
-    let read = std::fs::File::open(&arguments.file).and_then(|mut file| file.read_exact(&mut start));
+    // A pipe is not opened: it would wait for a writer, or lose what a scenario is read from.
+    let read = files::open(&arguments.file).and_then(|mut file| file.read_exact(&mut start));
     read.is_ok() && &start == b"tailback saved"
 }
 
@@ -60,6 +61,9 @@ pub fn what_if(arguments: &WhatIf) -> Exit {
     match arguments.at.as_ref().map(|at| at.parse::<Span>()) {
         Some(Ok(at)) if at < duration => {
             session.run_until(Time::ZERO + at, &INTERRUPT);
+            if INTERRUPT.load(Ordering::Relaxed) {
+                return resume::stopped_before(at);
+            }
         }
         Some(Ok(at)) => {
             console::error(&format!("--at {at}: the run ends at {duration}; give an earlier time"));
@@ -100,7 +104,7 @@ pub fn what_if(arguments: &WhatIf) -> Exit {
     } else if !arguments.quiet {
         console::print(&table(&session, &futures));
     }
-    if INTERRUPT.load(Ordering::Relaxed) { Exit::Interrupted } else { Exit::Success }
+    if INTERRUPT.load(Ordering::Relaxed) { deadline::stopped() } else { Exit::Success }
 }
 
 /// The futures side by side.

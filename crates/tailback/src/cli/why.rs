@@ -3,7 +3,7 @@
 use super::arguments::Why;
 use super::console::{self, RunProgress};
 use super::exit::Exit;
-use super::run::say;
+use super::run::{outcome, say};
 use super::{INTERRUPT, deadline};
 use results::Results;
 use scenario::load;
@@ -24,8 +24,8 @@ pub fn why(arguments: &Why) -> Exit {
     if let Err(exit) = deadline::start(arguments.limit.time_limit) {
         return exit;
     }
-    let directory = match recorded(arguments) {
-        Ok(directory) => directory,
+    let (directory, exit) = match recorded(arguments) {
+        Ok(recorded) => recorded,
         Err(exit) => return exit,
     };
     let question = match (&arguments.flow, &arguments.link) {
@@ -53,15 +53,15 @@ pub fn why(arguments: &Why) -> Exit {
     } else {
         console::print(&text(&answers));
     }
-    Exit::Success
+    exit
 }
 
-/// The results that are asked; a scenario file is run first.
-fn recorded(arguments: &Why) -> Result<PathBuf, Exit> {
+/// The results that are asked; a scenario file is run first, and the command ends as its run does.
+fn recorded(arguments: &Why) -> Result<(PathBuf, Exit), Exit> {
     let Why { what, set, threads, json, out, .. } = arguments;
     if what.is_dir() {
         let option = if set.is_empty() { out.as_ref().map(|_| "--out") } else { Some("--set") };
-        let Some(option) = option else { return Ok(what.clone()) };
+        let Some(option) = option else { return Ok((what.clone(), Exit::Success)) };
         let what = what.display();
         console::error(&format!("{what}: {option} works on scenario files only; these results are recorded"));
         return Err(Exit::BadInput);
@@ -89,6 +89,7 @@ fn recorded(arguments: &Why) -> Result<PathBuf, Exit> {
     if execution.report.outcome == fabric::Outcome::Interrupted {
         return Err(Exit::Interrupted);
     }
+    let exit = outcome(&execution);
     let directory = execution.recorded.unwrap_or(record.out);
     if !json {
         console::note(&format!("results in {}", directory.display()));
@@ -96,7 +97,7 @@ fn recorded(arguments: &Why) -> Result<PathBuf, Exit> {
             console::note(&format!("the run ended with outcome {}", execution.measures.outcome));
         }
     }
-    Ok(directory)
+    Ok((directory, exit))
 }
 
 fn text(answers: &[FlowAnswer]) -> String {

@@ -25,7 +25,8 @@ fn what_the_system_refuses_is_1() {
 fn every_long_command_has_a_time_limit() {
     let scratch = Scratch::new("exit-time-limits");
     scratch.file("a.toml", SOUND).scenario("bcn-stability.toml").scenario("dcbx.toml");
-    scratch.file("papers/p/fig.toml", SOUND);
+    scratch.file("papers/p/fig.toml", SOUND).file("a.gv", "graph { a -- s; b -- s }");
+    scratch.run(&["run", "a.toml", "--save-at", "10us", "-o", "a.saved"]).ends(0);
     let vary = ["--vary", "run.seed=1,2"];
     for command in [
         &["dcbx", "dcbx.toml"][..],
@@ -35,12 +36,25 @@ fn every_long_command_has_a_time_limit() {
         &["compare", "a.toml", vary[0], vary[1]],
         &["explain", "a.toml"],
         &["reproduce", "p"],
+        &["run", "a.toml", "--save-at", "10us", "-o", "b.saved"],
+        &["resume", "a.saved"],
+        &["what-if", "a.saved", "--vary", "switches[0].buffers[0].xon=20KB"],
+        &["tune", "a.toml", "--vary", "switches[0].buffers[0].xon=20KB..40KB", "--maximise", "w: throughput"],
+        &["faults", "a.toml"],
+        &["why", "a.toml"],
+        &["pcap", "a.toml", "sw0->h2"],
+        &["import", "dot", "a.gv", "--rate", "10Gb/s", "-o", "imported.toml"],
+        &["export", "sonic", "a.toml", "-o", "configurations"],
     ] {
         scratch.run(&[command, &["--time-limit", "0"]].concat()).ends(5);
         scratch.run(&[command, &["--time-limit", "-1"]].concat()).ends(2);
     }
     scratch.run(&["dcbx", "--interface", "lo", "--time-limit", "1"]).ends(2);
-    assert_eq!(scratch.names(""), ["a.toml", "bcn-stability.toml", "dcbx.toml", "papers"], "nothing was made");
+    assert_eq!(
+        scratch.names(""),
+        ["a.gv", "a.saved", "a.toml", "bcn-stability.toml", "dcbx.toml", "papers"],
+        "nothing was made"
+    );
     // One cell is short and kept, the other has no end.
     let long =
         ["--axis", "run.duration=1ms,3000s", "--set", "probes.record=flows", "--set", "probes.sample_every=10ms"];

@@ -62,6 +62,34 @@ fn pipes_and_devices_are_refused_wherever_a_file_is_named() {
             assert!(said.err.contains(what) && said.err.contains(&format!("{scenario}:")), "{}", said.err);
         }
     }
+    // The files of other systems, and simulations that were saved.
+    scratch.file("a.txt", "").file("a.et", "");
+    let out = ["-o", "out.toml"];
+    for file in ["pipe.toml", "/dev/zero"] {
+        for arguments in [
+            &["hpcc", file, "a.txt"][..],
+            &["hpcc", "a.txt", file],
+            &["htsim", file],
+            &["goal", file],
+            &["sonic", file],
+            &["infiniband", file],
+            &["infiniband", "a.txt", "--lfts", file],
+            &["dot", file],
+            &["json", file],
+            &["containerlab", file],
+        ] {
+            soon(&scratch, &[&["import"], arguments, &out].concat()).ends(2);
+        }
+        soon(&scratch, &["resume", file]).ends(2);
+        soon(&scratch, &["what-if", file, "--at", "1us", "--vary", "run.seed=1"]).ends(2);
+        soon(&scratch, &["tune", file, "--vary", "run.seed=1..2", "--minimise", "drops"]).ends(2);
+        soon(&scratch, &["faults", file]).ends(2);
+        soon(&scratch, &["why", file]).ends(2);
+        soon(&scratch, &["export", "sonic", file, "-o", "out"]).ends(2);
+    }
+    pipe(&scratch, "a.0.et");
+    soon(&scratch, &["import", "chakra", "a.0.et", "-o", "out.toml"]).ends(2);
+    assert!(!scratch.path("out.toml").exists() && !scratch.path("out").exists());
     // A manifest, a table, and the files of a sweep.
     scratch.file("a.toml", SOUND).file("r/x", "").file("s/x", "");
     pipe(&scratch, "r/manifest.json");

@@ -61,3 +61,52 @@ fn futures_are_compared() {
     let said = scratch.run(&["what-if", "a.toml", "--vary", vary]).ends(2);
     assert!(said.err.contains("--at is missing"), "{}", said.err);
 }
+
+#[test]
+fn saving_replaces_no_file_unless_told_to() {
+    let scratch = Scratch::new("save-over");
+    scratch.file("a.toml", SOUND).file("a.saved", "mine").file("small.saved", "mine");
+    for out in [&["-o", "a.saved"][..], &[]] {
+        let save = [&["run", "a.toml", "--save-at", "33us"], out].concat();
+        let said = scratch.run(&save).ends(2);
+        assert!(said.err.contains("already exists"), "{}", said.err);
+        let file = out.last().copied().unwrap_or("small.saved");
+        assert_eq!(std::fs::read_to_string(scratch.path(file)).unwrap(), "mine");
+        scratch.run(&[&save[..], &["--overwrite"]].concat()).ends(0);
+        scratch.run(&["resume", file, "--no-record"]).ends(0);
+    }
+}
+
+/// The time is up before the stop, after it, and in a future.
+#[test]
+fn stopped_runs_and_futures_have_a_time_limit() {
+    let scratch = Scratch::new("saved-time");
+    scratch.file("long.toml", SOUND.replace("1ms", "3000s"));
+    let limit = ["--time-limit", "0.5"];
+    let vary = ["--vary", "switches[0].buffers[0].xon=20KB"];
+    let save = ["run", "long.toml", "--no-record", "--save-at"];
+    scratch.run(&[&save[..], &["2900s"], &limit].concat()).ends(5);
+    assert!(!scratch.path("small.saved").exists());
+    scratch.run(&[&save[..], &["1ms"]].concat()).ends(0);
+    for what_if in [&["long.toml", "--at", "2900s"][..], &["long.toml", "--at", "1ms"], &["small.saved"]] {
+        scratch.run(&[&["what-if"], what_if, &vary, &limit].concat()).ends(5);
+    }
+    scratch.run(&[&["resume", "small.saved", "--no-record"], &limit[..]].concat()).ends(5);
+}
+
+/// A file is looked at before it is read, and one that does not fit into memory is not read.
+#[test]
+fn no_large_file_is_read_for_a_saved_simulation() {
+    let scratch = Scratch::new("saved-large");
+    scratch.file("a.toml", SOUND);
+    scratch.run(&["run", "a.toml", "--save-at", "33us", "-o", "a.saved"]).ends(0);
+    for (start, words) in
+        [(&b""[..], "not a saved simulation"), (b"tailback saved simulation\n", "the limit of memory")]
+    {
+        scratch.file("large", start);
+        let file = std::fs::File::options().append(true).open(scratch.path("large")).unwrap();
+        file.set_len(100 << 30).unwrap();
+        let said = scratch.run(&["resume", "large"]).ends(2);
+        assert!(said.err.contains(words), "{}", said.err);
+    }
+}

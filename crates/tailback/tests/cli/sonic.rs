@@ -107,3 +107,34 @@ fn an_export_imported_again_is_the_same_scenario() {
     assert!(said.err.contains("neither credits nor PAUSE"), "{}", said.err);
     assert!(!scratch.path("no").exists());
 }
+
+/// Only the directory is named by a person: what a link in it leads to is not written.
+#[test]
+#[cfg(unix)]
+fn nothing_is_exported_or_imported_through_a_link() {
+    let scratch = leaf_spine("sonic-links");
+    scratch.run(&["import", "sonic", "fabric", "-o", "one.toml"]).ends(0);
+    scratch.file("elsewhere/config_db.json", "mine").file("out/x", "").file("flows", "mine");
+    let link = |to: &str, name: &str| std::os::unix::fs::symlink(to, scratch.path(name)).expect("links can be made");
+    let export = ["export", "sonic", "one.toml", "-o", "out", "--overwrite"];
+    link("../elsewhere", "out/leaf1");
+    assert!(scratch.run(&export).ends(2).err.contains("a symbolic link"));
+    std::fs::remove_file(scratch.path("out/leaf1")).expect("it is there");
+    std::fs::create_dir(scratch.path("out/leaf1")).expect("there is room");
+    link("../../elsewhere/config_db.json", "out/leaf1/config_db.json");
+    assert!(scratch.run(&export).ends(2).err.contains("a symbolic link"));
+    assert_eq!(scratch.names("out"), ["leaf1", "x"], "nothing was written");
+    // The list of flows beside a scenario has a name of our own, too.
+    scratch.file("a.goal", "num_ranks 2\nrank 0 {\nl1: send 1024b to 1\n}\nrank 1 {\nl1: recv 1024b from 0\n}\n");
+    let import = ["import", "goal", "a.goal", "-o", "two.toml", "--overwrite"];
+    for to in ["flows", "nowhere"] {
+        link(to, "two.flows.csv");
+        assert!(scratch.run(&import).ends(2).err.contains("a symbolic link"));
+        std::fs::remove_file(scratch.path("two.flows.csv")).expect("it is there");
+    }
+    assert!(!scratch.path("two.toml").exists() && !scratch.path("nowhere").exists());
+    for kept in ["elsewhere/config_db.json", "flows"] {
+        assert_eq!(std::fs::read_to_string(scratch.path(kept)).expect("it is there"), "mine");
+    }
+    scratch.run(&import).ends(0);
+}
