@@ -84,7 +84,7 @@ class Result:
 
     @property
     def outcome(self):
-        """How the run ended, in one word: "finished", "deadlock", "stalled", "loss", "limit" or "interrupted"."""
+        """How the run ended, in one word: "finished", "deadlock", "stalled", "livelock", "loss", "limit" or "interrupted"."""
         return self._inner.outcome
 
     @property

@@ -12,7 +12,7 @@ import type { RunAbout } from "./types";
 import { expectationTable } from "./verdicts";
 import { whyPart } from "./whypage";
 
-const GOOD: Record<string, string> = { finished: "good", deadlock: "bad", stalled: "bad", loss: "bad", limit: "warning", interrupted: "warning" };
+const GOOD: Record<string, string> = { finished: "good", deadlock: "bad", stalled: "bad", livelock: "bad", loss: "bad", limit: "warning", interrupted: "warning" };
 
 function count(number: number, what: string): string {
   return `${show(number, "count")} ${what}${number === 1 ? "" : what.endsWith("ch") ? "es" : "s"}`;

@@ -49,6 +49,6 @@ pub use observe::census::Census;
 pub use observe::outcome::{Limit, Loss, LossDetails, Outcome, Totals};
 pub use observe::probe::{DropCause, NoProbe, Probe, QueueSample, SourceState};
 pub use observe::record;
-pub use observe::watchdog::{Deadlock, Held, Stall, StallCause, StallRoot, Waiting};
+pub use observe::watchdog::{Deadlock, Held, Livelock, Stall, StallCause, StallRoot, Waiting};
 
 pub use {congestion, engine, transport, units};

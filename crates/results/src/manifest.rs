@@ -39,7 +39,7 @@ pub struct Input {
 /// Outcome of a run, as recorded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutcomeRecord {
-    /// `finished`, `deadlock`, `stalled`, `loss`, `limit` or `interrupted`.
+    /// `finished`, `deadlock`, `stalled`, `livelock`, `loss`, `limit` or `interrupted`.
     pub kind: String,
     /// Description for humans: the cycle, the calculation of the missing headroom, or the limit. Empty if finished.
     pub text: String,
@@ -90,6 +90,15 @@ impl From<&Outcome> for OutcomeRecord {
                     "futile_flows": stall.futile,
                 });
                 ("stalled", stall.to_string(), details)
+            }
+            Outcome::Livelock(livelock) => {
+                let details = json!({
+                    "at_ps": livelock.at.as_picos(),
+                    "since_ps": livelock.since.as_picos(),
+                    "frames": livelock.frames,
+                    "futile_flows": livelock.futile,
+                });
+                ("livelock", livelock.to_string(), details)
             }
             Outcome::LossInLosslessClass(report) => {
                 let details = json!({

@@ -134,7 +134,7 @@ pub enum Expected {
     Count(u64),
     /// A number.
     Number(f64),
-    /// An outcome: finished, deadlock, stalled, loss, limit or interrupted.
+    /// An outcome: finished, deadlock, stalled, livelock, loss, limit or interrupted.
     Outcome(String),
 }
 
@@ -278,6 +278,7 @@ const OUTCOMES: &[(&str, &str)] = &[
     ("finished", "the run reached its end"),
     ("deadlock", "frames wait for each other in a cycle"),
     ("stalled", "frames of a lossless class are stuck behind a dead receiver or a failed link"),
+    ("livelock", "flows only retransmit, and frames of a lossless class wait behind the retransmissions"),
     ("loss", "a frame of a lossless class was dropped"),
     ("limit", "a limit was reached"),
     ("interrupted", "the run was interrupted"),

@@ -160,7 +160,7 @@ fn badness(effect: &FaultEffect) -> [f64; 5] {
     let lost = effect.delivered.map_or(1.0, |delivered| (1.0 - delivered).max(0.0));
     [
         share(&["deadlock"]),
-        share(&["deadlock", "stalled", "loss", "limit"]),
+        share(&["deadlock", "stalled", "livelock", "loss", "limit"]),
         // To a thousandth: retransmissions at the end of a run are no loss.
         (lost * 1000.0).round(),
         effect.p99_completion.unwrap_or(f64::INFINITY),

@@ -356,7 +356,7 @@ impl<P: Probe> Simulation<P> {
                 // A stall is told at the end: until then there is something to record, if only that nothing moves.
                 ended = match this.judge(ranks, &shared(models), now, movement) {
                     Some(Rest::Deadlock(deadlock)) => Some(Outcome::Deadlock(deadlock)),
-                    Some(Rest::Stall(_)) | None => None,
+                    Some(Rest::Stall(_) | Rest::Livelock(_)) | None => None,
                 };
             }
             let mut probes: Vec<&mut P> = models.iter_mut().map(|model| &mut model.probe).collect();
@@ -385,6 +385,7 @@ impl<P: Probe> Simulation<P> {
                 match self.judge_end(ranks, report.now) {
                     Some(Rest::Deadlock(deadlock)) => Outcome::Deadlock(deadlock),
                     Some(Rest::Stall(stall)) => Outcome::Stalled(stall),
+                    Some(Rest::Livelock(livelock)) => Outcome::Livelock(livelock),
                     None => Outcome::Finished,
                 }
             }

@@ -256,6 +256,9 @@ pub enum Outcome {
     /// The time asked for was simulated; frames of a lossless class wait, nothing will move them, and there is no circle;
     /// or flows wait for others that cannot complete any more.
     Stalled(crate::observe::watchdog::Stall),
+    /// The time asked for was simulated; at its end flows only retransmitted, nothing new had arrived for long, and frames of a
+    /// lossless class waited behind the retransmissions.
+    Livelock(crate::observe::watchdog::Livelock),
     /// A frame of a lossless class was dropped for want of room.
     LossInLosslessClass(LossDetails),
     /// A limit was reached before the time asked for.

@@ -1,12 +1,15 @@
 //! How runs end, and who is named for it.
 
 use crate::kit::*;
+use congestion::parameter::{Value, Values};
 use fabric::graph::HostId;
 use fabric::spec::*;
 use fabric::topology::{self, Links};
-use fabric::workload::{self, FlowSpec};
+use fabric::transport::RECOVERIES;
+use fabric::workload::{self, Acknowledge, FlowSpec};
 use fabric::{BuildOptions, Limit, Outcome, RunLimits, Simulation, StallCause};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use units::{Bytes, Rate, Span, Time};
 
@@ -66,6 +69,41 @@ fn a_dead_receiver_is_not_a_deadlock() {
     assert_eq!(causes, [("h2", StallCause::DeadReceiver)]);
     assert!(stall.frames > 0 && simulation.census().in_switches >= stall.frames, "{stall:?}");
     assert!(simulation.congestion_tree().iter().all(|held| held.depth.is_none()));
+}
+
+/// Two flows in opposite directions, each of which keeps the acknowledgements of the other from a turn: they retransmit for
+/// ever, and a third one starves behind them. On several ranks, too.
+#[test]
+fn flows_that_starve_each_others_acknowledgements_are_a_livelock() {
+    let graph = topology::single_switch(3, link(10, Span::from_nanos(500))).unwrap();
+    let mut spec = network(graph, pfc_switch(), lossless());
+    spec.classes = vec![lossless(); 2];
+    let Buffer::Static(buffers) = &mut spec.switches[0].buffer else { panic!("a buffer for each class") };
+    buffers.push(buffers[0]);
+    let info = RECOVERIES.iter().find(|info| info.name == "go-back-n").unwrap();
+    let mut values = Values::defaults(info.parameters);
+    values.set("timeout", Value::Time(Span::from_micros(200)));
+    let recovery = Some(Arc::new((info.build)(&values).unwrap()));
+    let busy = |from: u32, to: u32, class: u8| {
+        let mut flow = FlowSpec { class: 1, size: Some(Bytes::new(300_000)), ..greedy(from, to, 1000) };
+        flow.recovery = recovery.clone();
+        flow.acknowledge = Some(Acknowledge { class, ..Acknowledge::default() });
+        flow
+    };
+    let behind = FlowSpec { start: at(Span::from_micros(20)), size: Some(Bytes::new(30_000)), ..greedy(2, 1, 1000) };
+    spec.flows = vec![busy(0, 1, 0), busy(1, 0, 0), behind.clone()].into();
+    let (simulation, report) = run(&spec, Span::from_millis(5));
+    let Outcome::Livelock(livelock) = &report.outcome else { panic!("{:?}", report.outcome) };
+    assert_eq!((livelock.frames, livelock.futile), (simulation.census().in_switches, 2), "{livelock}");
+    assert!(livelock.since < at(Span::from_micros(300)), "what both sent at first has arrived: {livelock}");
+    assert!(report.totals.delivered_bytes < 630_000, "nothing of the third arrives");
+    let limits = RunLimits::until(at(Span::from_millis(5)));
+    for summary in on_ranks(&spec, 2, &BuildOptions::default(), &limits) {
+        assert_eq!(summary.outcome, report.outcome);
+    }
+    // Acknowledgements in the class of the data have their turns.
+    spec.flows = vec![busy(0, 1, 1), busy(1, 0, 1), behind].into();
+    assert_eq!(run(&spec, Span::from_millis(5)).1.outcome, Outcome::Finished);
 }
 
 /// The tree of congestion grows outwards from the link that is really short.

@@ -529,6 +529,6 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::Run,
         Unit::Outcome,
         Usual::Never,
-        "how the run ended: finished, deadlock, stalled, loss, limit or interrupted",
+        "how the run ended: finished, deadlock, stalled, livelock, loss, limit or interrupted",
     ),
 ];

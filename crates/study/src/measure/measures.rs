@@ -85,6 +85,7 @@ pub fn outcome_word(outcome: &Outcome) -> &'static str {
         Outcome::Finished => "finished",
         Outcome::Deadlock(_) => "deadlock",
         Outcome::Stalled(_) => "stalled",
+        Outcome::Livelock(_) => "livelock",
         Outcome::LossInLosslessClass(_) => "loss",
         Outcome::LimitReached(_) => "limit",
         Outcome::Interrupted => "interrupted",
@@ -162,7 +163,7 @@ impl Course<'_> {
     /// Returns the simulated time reached: the full duration if the run finished, even if nothing happened at the end.
     pub(crate) fn reached(&self) -> Time {
         match self.report.outcome {
-            Outcome::Finished | Outcome::Stalled(_) => Time::ZERO + self.plan.run.duration,
+            Outcome::Finished | Outcome::Stalled(_) | Outcome::Livelock(_) => Time::ZERO + self.plan.run.duration,
             _ => self.report.now,
         }
     }

@@ -42,7 +42,7 @@ pub enum FigureEnding {
     Disagrees,
     /// A run lost frames of a lossless class.
     Loss,
-    /// A run deadlocked or stalled.
+    /// A run deadlocked, stalled or ended in a livelock.
     Deadlock,
     /// A run reached a limit.
     Limit,
@@ -97,7 +97,7 @@ impl JudgedFigure {
         FigureRuns { name, study: &self.study, results: &self.results }
     }
 
-    /// Returns the overall result. Runs that lost frames, deadlocked or stalled are failures unless the figure expects
+    /// Returns the overall result. Runs that lost frames, deadlocked, stalled or ended in a livelock are failures unless the figure expects
     /// it.
     #[must_use]
     pub fn ending(&self) -> FigureEnding {
@@ -115,7 +115,9 @@ impl JudgedFigure {
         let outcomes = || self.cells.iter().filter(|row| !spoken_of(row)).flat_map(|row| row.outcomes.iter());
         match () {
             () if outcomes().any(|outcome| outcome == "loss") => FigureEnding::Loss,
-            () if outcomes().any(|outcome| outcome == "deadlock" || outcome == "stalled") => FigureEnding::Deadlock,
+            () if outcomes().any(|outcome| ["deadlock", "stalled", "livelock"].contains(&outcome.as_str())) => {
+                FigureEnding::Deadlock
+            }
             () if outcomes().any(|outcome| outcome == "limit") => FigureEnding::Limit,
             () => FigureEnding::Sound,
         }

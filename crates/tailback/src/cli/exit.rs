@@ -18,7 +18,7 @@ pub enum Exit {
     BadInput,
     /// 3: a frame of a lossless class was dropped.
     Loss,
-    /// 4: a deadlock, or a stall: frames of a lossless class that can never move.
+    /// 4: a deadlock, a stall or a livelock: frames of a lossless class that do not move any more.
     Deadlock,
     /// 5: a limit was reached.
     Limit,
@@ -86,7 +86,7 @@ impl Exit {
     /// How a run's outcome, as a word of a document, ends the program.
     pub fn of_word(outcome: &str) -> Exit {
         match outcome {
-            "deadlock" | "stalled" => Exit::Deadlock,
+            "deadlock" | "stalled" | "livelock" => Exit::Deadlock,
             "loss" => Exit::Loss,
             "limit" => Exit::Limit,
             "interrupted" => Exit::Interrupted,
@@ -98,7 +98,7 @@ impl Exit {
     pub fn of(outcome: &Outcome) -> Exit {
         match outcome {
             Outcome::Finished => Exit::Success,
-            Outcome::Deadlock(_) | Outcome::Stalled(_) => Exit::Deadlock,
+            Outcome::Deadlock(_) | Outcome::Stalled(_) | Outcome::Livelock(_) => Exit::Deadlock,
             Outcome::LossInLosslessClass(_) => Exit::Loss,
             Outcome::LimitReached(_) => Exit::Limit,
             Outcome::Interrupted => Exit::Interrupted,

@@ -295,6 +295,7 @@ fn summary(plan: &Plan, execution: &Execution, judgements: &[Judgement]) -> Stri
             format!("\n{loss}\n{}", study::explain_loss(plan, loss).unwrap_or_default())
         }
         fabric::Outcome::Stalled(stall) => format!("\n{}\n", stall.describe(|flow| flow_name(plan, flow))),
+        fabric::Outcome::Livelock(livelock) => format!("\n{livelock}\n"),
         outcome @ fabric::Outcome::LimitReached(_) => format!(": {}\n", OutcomeRecord::from(outcome).text),
         fabric::Outcome::Finished | fabric::Outcome::Interrupted => "\n".into(),
     });

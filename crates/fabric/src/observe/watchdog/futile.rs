@@ -6,12 +6,13 @@
 //! switches all that time are then a deadlock or a stall, as in a network at rest.
 //!
 //! A frame that waits only for its turn is neither, however long copies in a higher class have left it none: the next gap
-//! between them lets it go.
+//! between them lets it go. Such a network is in a livelock, unless sources make new frames.
 
-use super::Stall;
 use super::moves::ALL;
 use super::rest::{Part, Rest, Waits};
-use crate::machine::frame::NIL;
+use super::{Livelock, Stall};
+use crate::describe::workload::{Activity, Pattern};
+use crate::machine::frame::{Content, Frame, NIL};
 use crate::machine::host::Host;
 use crate::machine::network::Network;
 use crate::machine::port::{DOWN, Port};
@@ -25,6 +26,8 @@ use units::{Rate, Time};
 struct Standstill {
     /// Some source may send something new, or may come to know something.
     live: bool,
+    /// Some source waits only for its turn.
+    ready: bool,
     /// Flows that retransmit in vain.
     futile: u64,
     /// Since when they all do, and when the last of their timeouts was.
@@ -37,12 +40,13 @@ struct Standstill {
     arrived: Time,
 }
 
-engine::encoded!(struct Standstill { live, futile, since, last, bytes, slowest, arrived });
+engine::encoded!(struct Standstill { live, ready, futile, since, last, bytes, slowest, arrived });
 
 impl Standstill {
     fn and(self, other: Standstill) -> Standstill {
         Standstill {
             live: self.live || other.live,
+            ready: self.ready || other.ready,
             futile: self.futile + other.futile,
             since: self.since.max(other.since),
             last: self.last.max(other.last),
@@ -70,7 +74,7 @@ impl<P: Probe> Part<'_, P> {
         self.still.set(false);
         let parts = ranks.share(own.to_bytes());
         let all = parts.iter().map(|bytes| Standstill::from_bytes(bytes)).fold(Standstill::default(), Standstill::and);
-        let Standstill { live, futile, since, last, arrived, .. } = all;
+        let Standstill { live, ready, futile, since, last, arrived, .. } = all;
         let drained = all.drained(at);
         if live || futile == 0 || arrived > since.min(drained) {
             return None;
@@ -78,14 +82,21 @@ impl<P: Probe> Part<'_, P> {
         // Copies that were sent at the last timeout may be under way.
         let before = last.min(drained);
         self.still.set(true);
-        let starved = self.models.iter().any(|network| self.starves(network, before));
+        let starved = ready || self.models.iter().any(|network| self.starves(network, before));
         self.still.set(false);
+        let fresh = self.models.iter().any(|network| network.has_fresh_frames(since, last));
         let frames: u64 = self.models.iter().map(|network| network.lossless_waiting(ALL, before)).sum();
-        let parts = ranks.share((frames, starved).to_bytes());
-        let parts = parts.iter().map(|bytes| <(u64, bool)>::from_bytes(bytes));
-        let (frames, starved) = parts.fold((0, false), |all, part| (all.0 + part.0, all.1 || part.1));
-        if frames == 0 || starved {
+        let parts = ranks.share(((frames, starved), fresh).to_bytes());
+        let parts = parts.iter().map(|bytes| <((u64, bool), bool)>::from_bytes(bytes));
+        let add = |all: ((u64, bool), bool), part: ((u64, bool), bool)| {
+            ((all.0.0 + part.0.0, all.0.1 || part.0.1), all.1 || part.1)
+        };
+        let ((frames, starved), fresh) = parts.fold(((0, false), false), add);
+        if frames == 0 || starved && fresh {
             return None;
+        }
+        if starved {
+            return Some(Rest::Livelock(Livelock { at, since: arrived, frames, futile }));
         }
         let whole = reduce(ranks, self.waits(ALL, before), Waits::add);
         let verdict = whole.map(|waits| match waits.verdict(at, frames, name) {
@@ -118,6 +129,7 @@ impl<P: Probe> Part<'_, P> {
                         sum.futile += 1;
                         (sum.since, sum.last) = (sum.since.max(since), sum.last.max(last));
                     }
+                    None if self.is_ready(network, host, position) => sum.ready = true,
                     None => sum.live |= self.may_send(network, host, position),
                 }
             }
@@ -133,13 +145,16 @@ impl<P: Probe> Part<'_, P> {
         Some((reliable.barren.in_vain_since(reliable.sender.deadline())?, reliable.barren.last))
     }
 
-    /// Whether a flow may send something: now, when it starts, or when one of its timers comes.
+    /// Whether a flow may send something when it starts, or when one of its timers comes.
     fn may_send(&self, network: &Network<P>, host: &Host, position: u32) -> bool {
-        let slot = host.first_flow + position;
         let started = position < host.started || position >= host.scheduled;
         let pending = !started || self.has_timer(host, position);
-        let moves = || pending && self.flow_may_move(network, host, slot, true) != 0;
-        let Some(flow) = network.flows.get(slot) else { return moves() };
+        pending && self.flow_may_move(network, host, host.first_flow + position, true) != 0
+    }
+
+    /// Whether a flow waits for nothing but its turn.
+    fn is_ready(&self, network: &Network<P>, host: &Host, position: u32) -> bool {
+        let Some(flow) = network.flows.get(host.first_flow + position) else { return false };
         let works = |p: &u32| network.ports[*p as usize].flags & DOWN == 0;
         let free = |p: u32| {
             let waiting = network.ports[p as usize].waiting;
@@ -147,8 +162,7 @@ impl<P: Probe> Part<'_, P> {
         };
         let ports = host.port..host.port + u32::from(host.ports);
         // A flow outside of its ring waits for its window or a timer, whoever else of its class has a turn.
-        let ready = flow.in_ring && ports.filter(works).any(free);
-        ready || moves()
+        flow.in_ring && ports.filter(works).any(free)
     }
 
     /// Whether a frame has waited in a shard since `before` or longer for nothing but its turn.
@@ -182,6 +196,24 @@ impl<P: Probe> Part<'_, P> {
 }
 
 impl<P: Probe> Network<P> {
+    /// Whether the network has new data of flows other than those whose data has not arrived since `since`: it is no copy, a
+    /// source has made it after the last timeout, and not because the flow always has something to send.
+    fn has_fresh_frames(&self, since: Time, last: Time) -> bool {
+        let fresh = |frame: &Frame| {
+            // Frames between neighbours belong to no flow.
+            let Content::Data(segment) = frame.content() else { return false };
+            let spec = &self.plan.flows[frame.flow as usize];
+            let lasts = spec.start <= since && spec.pattern == Pattern::Greedy && spec.activity == Activity::Always;
+            segment.born > last && spec.recovery.is_none() && !lasts
+        };
+        let mut found = self.ports.iter().any(|port| port.arriving.iter(&self.pool).any(|(_, frame)| fresh(frame)));
+        for (switch, state) in (0..).zip(&self.switches) {
+            found |= state.pipeline.iter(&self.pool).any(|(_, frame)| fresh(frame));
+            self.each_waiting(switch, &mut |frame, _| found |= fresh(frame));
+        }
+        found
+    }
+
     /// Bytes that wait in switches.
     fn bytes_waiting(&self) -> u64 {
         let mut bytes = 0;

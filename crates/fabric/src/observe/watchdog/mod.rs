@@ -29,7 +29,7 @@ use far::Far;
 use opening::{Contents, Group, Opening};
 use rest::{Edge, Part, find_cycle};
 use std::collections::{BTreeMap, BTreeSet};
-use units::{Bytes, Rate, Time, Wire};
+use units::{Bytes, Rate, Span, Time, Wire};
 
 /// A buffer: global number of the port by which frames enter it, and the class it counts under.
 type Buffer = (u32, u8);
@@ -174,6 +174,31 @@ impl Stall {
             write!(f, "\n  {waiting} flow{plural} never started, waiting for {}", names.join(", "))?;
         }
         Ok(())
+    }
+}
+
+/// A network that is busy and achieves nothing: flows only retransmit, and lossless frames wait behind their copies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Livelock {
+    /// When it was found: at the end of the run.
+    pub at: Time,
+    /// When a frame last arrived that had not arrived before.
+    pub since: Time,
+    /// Frames of lossless classes that have waited in switches for long.
+    pub frames: u64,
+    /// Flows that retransmit again and again.
+    pub futile: u64,
+}
+
+engine::encoded!(struct Livelock { at, since, frames, futile });
+
+impl std::fmt::Display for Livelock {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let [frames, futile] = [self.frames, self.futile].map(units::grouped);
+        let since = Span::from_picos(self.since.as_picos());
+        let (flows, plural) = if self.futile == 1 { ("flow", "s") } else { ("flows", "") };
+        write!(f, "livelock: {frames} lossless frames wait in switches while retransmissions keep links busy")?;
+        write!(f, "\n  {futile} {flows} only retransmit{plural}, and nothing new has arrived since {since}")
     }
 }
 

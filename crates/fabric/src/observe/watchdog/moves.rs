@@ -98,6 +98,14 @@ impl<P: Probe> Part<'_, P> {
 
     /// Those of `classes` that a port cannot send and never will, if nothing else changes.
     pub(super) fn held_for_good(&self, network: &Network<P>, p: u32, classes: u8) -> u8 {
+        let paused = self.paused_for_good(network, p, classes);
+        // A class whose pause will run out counts as free; one that is free may lack credits.
+        let free = classes & network.ports[p as usize].waiting & !paused;
+        paused | free & !network.affordable(p, free)
+    }
+
+    /// Those of `classes` that a pause holds back at a port for ever, if nothing else changes.
+    fn paused_for_good(&self, network: &Network<P>, p: u32, classes: u8) -> u8 {
         let (port, far) = (&network.ports[p as usize], self.far(network, p));
         let peer = self.plan.ports[port.global as usize].peer;
         let paused = |class: &u8| {
@@ -108,10 +116,7 @@ impl<P: Probe> Part<'_, P> {
             port.blocked >> class & 1 == 1 && stopped && renewed && !watched
         };
         let asked = (0..network.classes as u8).filter(|class| classes >> class & 1 == 1);
-        let paused = asked.filter(paused).fold(0, |mask, class| mask | 1 << class);
-        // A class whose pause will run out counts as free; one that is free may lack credits.
-        let free = classes & port.waiting & !paused;
-        paused | free & !network.affordable(p, free)
+        asked.filter(paused).fold(0, |mask, class| mask | 1 << class)
     }
 
     fn host_may_move(&self, network: &Network<P>, host: &Host) -> u8 {
@@ -176,7 +181,18 @@ impl<P: Probe> Part<'_, P> {
         if done || over {
             return probe;
         }
-        probe | self.may_join(network, host, only, (flow.class, flow.least_next(network.plan.smallest_frame)))
+        // A flow that waits for its turn keeps its place; the first one may come to retransmit a shorter frame.
+        let first = || network.ring(flow.port, flow.class).next() == Some(slot);
+        if flow.in_ring && (flow.reliable.is_none() || !first()) {
+            return probe;
+        }
+        let frame = (flow.class, flow.least_next(network.plan.smallest_frame));
+        // A flow without limits starts as the last of those that wait for a turn. Any other may be the first.
+        if flow.plain && flow.greedy {
+            probe | self.may_join_last(network, host, only, frame)
+        } else {
+            probe | self.may_join(network, host, only, frame)
+        }
     }
 
     /// Classes of what the destination of a flow could say to its source, by any port or only by that one.
@@ -190,12 +206,30 @@ impl<P: Probe> Part<'_, P> {
         ways.fold(0, |all, (class, size)| all | self.may_join(network, host, only, (class, size.get() as u16)))
     }
 
-    /// The class of a frame that a host makes, as a set, if it could go: by one of its ports, or only by that one.
-    fn may_join(&self, network: &Network<P>, host: &Host, only: Option<u32>, (class, len): (u8, u16)) -> u8 {
+    /// The class of a frame that a host makes, as a set, if it could go: by one of its ports, or only by that one. It joins
+    /// behind what waits in the queue, and that was looked at, but before the flows that wait for a turn.
+    fn may_join(&self, network: &Network<P>, host: &Host, only: Option<u32>, frame: (u8, u16)) -> u8 {
+        let first = |p: u32| network.lanes[network.lane(p, frame.0)].queue.is_empty();
+        self.may_go(network, host, only, frame, first)
+    }
+
+    /// The same of a frame that joins behind everything that waits.
+    fn may_join_last(&self, network: &Network<P>, host: &Host, only: Option<u32>, frame: (u8, u16)) -> u8 {
+        let first = |p: u32| network.ports[p as usize].waiting >> frame.0 & 1 == 0;
+        self.may_go(network, host, only, frame, first)
+    }
+
+    /// The class of a frame, as a set, if it could go by a port of a host at which it would be the first, or only by that one.
+    fn may_go(
+        &self,
+        network: &Network<P>,
+        host: &Host,
+        only: Option<u32>,
+        (class, len): (u8, u16),
+        is_first: impl Fn(u32) -> bool,
+    ) -> u8 {
         let goes = |p: u32| {
-            // It joins behind what waits, and that was looked at.
-            let empty = network.ports[p as usize].waiting >> class & 1 == 0;
-            empty && network.has_credits(p, class, len) && self.held_for_good(network, p, 1 << class) == 0
+            is_first(p) && network.has_credits(p, class, len) && self.paused_for_good(network, p, 1 << class) == 0
         };
         let usable = |p: &u32| only.is_none_or(|only| only == *p);
         u8::from(up_ports(network, host).filter(usable).any(goes)) << class

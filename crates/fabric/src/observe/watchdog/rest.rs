@@ -6,7 +6,7 @@
 
 use super::far::{End, Far};
 use super::moves::ALL;
-use super::{Buffer, Deadlock, Movement, Snapshot, Stall, StallCause, StallRoot, Waiting};
+use super::{Buffer, Deadlock, Livelock, Movement, Snapshot, Stall, StallCause, StallRoot, Waiting};
 use crate::build::places::Origin;
 use crate::build::plan::{NetworkPlan, WaitingRoom};
 use crate::build::sparse::Sparse;
@@ -40,9 +40,11 @@ pub(crate) enum Rest {
     Deadlock(Deadlock),
     /// Frames wait without one.
     Stall(Stall),
+    /// Frames wait behind copies that bring nothing.
+    Livelock(Livelock),
 }
 
-engine::encoded!(enum Rest { 0 = Deadlock(deadlock), 1 = Stall(stall) });
+engine::encoded!(enum Rest { 0 = Deadlock(deadlock), 1 = Stall(stall), 2 = Livelock(livelock) });
 
 /// An edge of the graph of who waits for whom: the buffer waited for, and the output and class waited at.
 pub(super) type Edge = (Buffer, u32, u8);
