@@ -109,6 +109,25 @@ def test_tables_are_read_by_others(victim):
             assert whole.column(column).to_pylist() == table[column], (name, column)
 
 
+def test_flows_are_read_from_the_parquet_files_of_others(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    rows = {
+        "source": ["h1", "h2", "h3"],
+        "destination": ["h0", "h0", "h1"],
+        "bytes": [200_000, 100_000, 3_000],
+        "start": ["0s", None, "1.5us"],
+    }
+    frame = pandas.DataFrame(rows)
+    frame.to_csv(tmp_path / "flows.csv", index=False)
+    frame.to_parquet(tmp_path / "pandas.parquet")
+    pytest.importorskip("polars").DataFrame(rows).write_parquet(tmp_path / "polars.parquet", compression="snappy")
+    listed = {**SMALL, "workloads": [{"kind": "flows", "file": "flows.csv"}]}
+    (tmp_path / "listed.toml").write_text(tailback._toml.document(listed))
+    files = ["flows.csv", "pandas.parquet", "polars.parquet"]
+    runs = [tailback.load(tmp_path / "listed.toml", set={"workloads[0].file": name}) for name in files]
+    assert len({scenario.run(record=False).fingerprint for scenario in runs}) == 1
+
+
 def test_a_table_outlives_its_result():
     table = tailback.load(SMALL).run().tables["flows"]
     assert pytest.importorskip("pyarrow").table(table).num_rows == 3

@@ -55,6 +55,7 @@ mod metric;
 mod overrides;
 mod paper;
 mod parameters;
+mod parquet;
 mod pattern;
 mod plan;
 mod problem;
@@ -82,7 +83,9 @@ pub use load::{Disk, load, load_observed, load_str, load_with, unread};
 pub use lower::settings::MOST_SAMPLES;
 pub use metric::{Metric, Unit};
 pub use paper::{Against, Best, Criterion, FigureNames, Matrix, OfFigures, OtherQuantity, Paper, Sentence, load_paper};
-pub use plan::{Axis, CaptureFormat, CollectivePlan, Entry, Input, Plan, ProbeSettings, RunSettings, Source, explain};
+pub use plan::{
+    Axis, CaptureFormat, CollectivePlan, Entry, Input, Plan, ProbeSettings, RequestPlan, RunSettings, Source, explain,
+};
 pub use problem::{Complaint, Errors};
 pub use quantity::Quantity;
 pub use reference::reference;

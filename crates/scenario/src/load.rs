@@ -3,6 +3,7 @@
 use super::key::Section;
 use super::keys;
 use super::overrides;
+use super::parquet;
 use super::plan::Plan;
 use super::problem::{Errors, Problem};
 use super::source::{FileReader, Place, SourceKind, Sources};
@@ -27,6 +28,10 @@ impl FileReader for Disk {
     }
 
     fn read_data(&self, path: &Path) -> Result<String, String> {
+        let mut file = files::open(path).map_err(|error| error.to_string())?;
+        if parquet::is_parquet(&mut file).map_err(|error| error.to_string())? {
+            return parquet::csv(file, LARGEST_DATA);
+        }
         files::read_text(path, LARGEST_DATA).map_err(|error| error.to_string())
     }
 

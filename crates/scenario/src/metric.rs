@@ -38,6 +38,8 @@ pub enum Metric {
     CompletedShare,
     /// Time of an iteration of a collective operation.
     CollectiveTime,
+    /// Time of a request, from its start to the end of its last response.
+    RequestTime,
     /// Size of a collective operation divided by its time.
     AlgorithmBandwidth,
     /// That bandwidth times the factor of the operation.

@@ -197,6 +197,31 @@ impl CollectivePlan {
     }
 }
 
+/// A workload of requests and responses.
+///
+/// Its flows are those of the first request, `fan_out` requests and as many responses, then those of the next one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RequestPlan {
+    /// Index in `workload_names`.
+    pub workload: u32,
+    /// Index of its first flow.
+    pub first_flow: u32,
+    /// Number of requests of all clients.
+    pub requests: u32,
+    /// Servers of a request.
+    pub fan_out: u32,
+}
+
+impl RequestPlan {
+    /// Returns the flows of a request to its servers and those of their responses.
+    #[must_use]
+    pub fn flows(&self, request: u32) -> (Range<usize>, Range<usize>) {
+        let first = self.first_flow as usize + request as usize * 2 * self.fan_out as usize;
+        let middle = first + self.fan_out as usize;
+        (first..middle, middle..middle + self.fan_out as usize)
+    }
+}
+
 /// A scenario with all values determined.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -218,6 +243,8 @@ pub struct Plan {
     pub workload_names: Vec<String>,
     /// The workloads that are collective operations.
     pub collectives: Vec<CollectivePlan>,
+    /// The workloads of requests and responses.
+    pub requests: Vec<RequestPlan>,
     /// The format in which captures show the frames of every workload; `None` for that of the transport it models.
     pub captures: Vec<Option<CaptureFormat>>,
     /// Expectations of the results.

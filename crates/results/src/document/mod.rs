@@ -35,7 +35,8 @@ pub use paper::{
 };
 pub use plan::{PlanEntry, PlanRecord};
 pub use run::{
-    CollectiveRecord, PercentilesRecord, RecoveryRecord, RunRecord, SizeBinRecord, ThroughputRecord, WorkloadRecord,
+    CollectiveRecord, PercentilesRecord, RecoveryRecord, RequestRecord, RunRecord, SizeBinRecord, ThroughputRecord,
+    WorkloadRecord,
 };
 pub use stability::{
     Both, ConditionRecord, Contour, CycleRecord, Equilibrium, MapAxisRecord, PacketsBesideFluid, QueueBehaviour,

@@ -52,6 +52,9 @@ pub struct RunRecord {
     pub workloads: Vec<WorkloadRecord>,
     /// The workloads that are collective operations.
     pub collectives: Vec<CollectiveRecord>,
+    /// The workloads of requests and responses.
+    #[serde(default)]
+    pub requests: Vec<RequestRecord>,
     /// Slowdowns by flow size, in at most ten bins with about the same number of flows; empty if all sizes are equal.
     #[serde(default)]
     pub slowdown_by_size: Vec<SizeBinRecord>,
@@ -92,6 +95,21 @@ pub struct CollectiveRecord {
     pub last_rank: Option<u32>,
     /// Host of that rank.
     pub last_host: Option<String>,
+}
+
+/// A workload of requests and responses.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RequestRecord {
+    /// Name of the workload.
+    pub name: String,
+    /// Number of requests.
+    pub requests: usize,
+    /// Number of those that were answered.
+    pub answered: usize,
+    /// Answered requests per second, from the start of the first one to the end of the last answer.
+    pub requests_per_second: Option<f64>,
+    /// Times from the start of a request to the last byte of its last response, of those that were answered.
+    pub request_seconds: Option<PercentilesRecord>,
 }
 
 /// A workload of a run.

@@ -9,6 +9,7 @@ mod figure;
 mod fluid;
 mod network;
 pub(crate) mod paper;
+mod requests;
 mod settings;
 mod subnet;
 mod traffic;

@@ -1,6 +1,6 @@
 //! Keys of `[protocol]` and `[[workloads]]`.
 
-use super::collective;
+use super::{collective, requests};
 use crate::key::{Default, Key, Kind, Section, key};
 use crate::parameters;
 use fabric::transport::RECOVERIES;
@@ -61,6 +61,7 @@ pub(super) fn workloads() -> Section {
                 ("all-to-all", "every host sends to every other host"),
                 ("uniform-random", "every frame goes to a random host"),
                 ("poisson-flows", "finite flows between random hosts, with Poisson arrivals"),
+                ("request-response", "clients send requests to servers and wait for the responses: closed loops"),
                 ("flows", "an explicit list of flows"),
                 ("collective", "a collective operation of a group of hosts: its flows wait for each other"),
             ]),
@@ -68,10 +69,10 @@ pub(super) fn workloads() -> Section {
             "Traffic pattern.",
         ),
         key("from", Kind::Names, Default::Required, "The sending hosts.")
-            .only("kind", &["greedy", "paced", "on-off", "incast"]),
+            .only("kind", &["greedy", "paced", "on-off", "incast", "request-response"]),
         key("from", Kind::Names, ALL_HOSTS, "The sending hosts.").only("kind", &["uniform-random", "poisson-flows"]),
         key("to", Kind::Names, Default::Required, "The receiving hosts.")
-            .only("kind", &["greedy", "paced", "on-off", "incast"]),
+            .only("kind", &["greedy", "paced", "on-off", "incast", "request-response"]),
         key("to", Kind::Names, ALL_HOSTS, "The hosts from which receivers are drawn.")
             .only("kind", &["uniform-random", "poisson-flows"]),
         key(
@@ -111,6 +112,8 @@ pub(super) fn workloads() -> Section {
         .only("kind", &["greedy", "paced", "on-off", "permutation", "all-to-all"]),
     );
     keys.extend(poisson_keys());
+    keys.extend(requests::keys());
+    keys.extend(size_keys());
     keys.extend(collective::keys());
     let on_kinds = |key: Key, kinds: &[&str]| key.only("kind", kinds);
     keys.push(on_kinds(
@@ -149,7 +152,8 @@ pub(super) fn workloads() -> Section {
             "file",
             Kind::File,
             Default::Absent("flows lists the flows"),
-            "CSV file with one flow per row, relative to this file. The first row names the columns, in any order: \
+            "CSV or Parquet file with one flow per row, relative to this file. Columns are named by the first row of a \
+             CSV file, in any order: \
              `source`, `destination` and `bytes` are required; `class`, `start` (a time with its unit) and `name` are \
              optional, and an empty cell is as in the workload. `after` (optional) holds the names or row numbers, from \
              1, of the flows that the flow waits for, separated by `;`, and `delay` the time after them: one, or one for \
@@ -482,14 +486,26 @@ fn poisson_keys() -> Vec<Key> {
             Default::Absent("receivers are drawn from all hosts alike"),
             "Share of flows whose receiver is behind the same switch as the sender.",
         ),
+    ];
+    keys.into_iter().map(|key| key.only("kind", &["poisson-flows"])).collect()
+}
+
+/// Sizes that are drawn.
+fn size_keys() -> Vec<Key> {
+    let keys = vec![
         key(
             "sizes",
             Kind::Choice(sizes()),
             Default::Value("fixed", "our choice: the simplest"),
-            "Distribution of flow sizes.",
+            "Distribution of the sizes of flows; with request-response, of the responses.",
         ),
-        key("flow_size", Kind::size(1, LARGEST_FLOW), Default::Required, "Size of a flow; its mean with pareto.")
-            .only("sizes", &["fixed", "pareto"]),
+        key(
+            "flow_size",
+            Kind::size(1, LARGEST_FLOW),
+            Default::Required,
+            "Size of a flow or response; its mean with pareto.",
+        )
+        .only("sizes", &["fixed", "pareto"]),
         key(
             "shape",
             Kind::Number(1.000_001, 1000.0),
@@ -507,7 +523,7 @@ fn poisson_keys() -> Vec<Key> {
         )
         .only("sizes", &["empirical"]),
     ];
-    keys.into_iter().map(|key| key.only("kind", &["poisson-flows"])).collect()
+    keys.into_iter().map(|key| key.only("kind", &["poisson-flows", "request-response"])).collect()
 }
 
 fn sizes() -> Vec<(String, String)> {

@@ -55,7 +55,7 @@ impl Work<'_> {
     }
 
     /// Returns the distribution of sizes and its mean in bytes.
-    fn flow_size(&self) -> Option<(FlowSize, f64)> {
+    pub(super) fn flow_size(&self) -> Option<(FlowSize, f64)> {
         let entry = self.entry;
         match entry.text("sizes")?.as_str() {
             "empirical" => {

@@ -17,6 +17,7 @@ pub(crate) mod network;
 mod points;
 mod ports;
 pub(crate) mod reconverge;
+mod requests;
 mod routes;
 pub(crate) mod settings;
 mod subjects;
@@ -202,6 +203,7 @@ pub(crate) fn plan(
         workload_of_flow: traffic.workload_of,
         workload_names: traffic.workloads,
         collectives: traffic.collectives,
+        requests: traffic.requests,
         captures: traffic.captures,
         expectations,
         sweep,

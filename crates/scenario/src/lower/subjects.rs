@@ -67,6 +67,9 @@ impl Finder<'_, '_> {
                 for flows in found.over.iter().chain([&found.flows]).filter(|_| metric.is_about_collectives()) {
                     self.has_collective(gathered, node, flows)?;
                 }
+                for flows in found.over.iter().chain([&found.flows]).filter(|_| metric == Metric::RequestTime) {
+                    self.has_requests(gathered, node, flows)?;
+                }
             }
             Subject::Places => {
                 let (links, nodes): (Vec<_>, Vec<_>) =
@@ -93,6 +96,16 @@ impl Finder<'_, '_> {
         }
         let help = "name a workload of kind \"collective\", or choose another metric";
         gathered.refuse(node.place_of("of"), "this is not a collective operation", help);
+        None
+    }
+
+    /// Reports flows that belong to no requests as a whole.
+    fn has_requests(&self, gathered: &mut Gathered<'_>, node: &Node, flows: &[u32]) -> Option<()> {
+        if self.traffic?.requests.iter().any(|plan| flows.binary_search(&plan.first_flow).is_ok()) {
+            return Some(());
+        }
+        let help = "name a workload of kind \"request-response\", or choose another metric";
+        gathered.refuse(node.place_of("of"), "these flows are no requests", help);
         None
     }
 

@@ -5,7 +5,7 @@ use super::names::Names;
 use super::network::need_of;
 use crate::flow_names::FlowNames;
 use crate::key::LONGEST;
-use crate::plan::{CaptureFormat, CollectivePlan};
+use crate::plan::{CaptureFormat, CollectivePlan, RequestPlan};
 use crate::problem::Problem;
 use crate::resolve::{Gathered, Node};
 use crate::source::Place;
@@ -28,6 +28,7 @@ pub(crate) struct Traffic {
     pub(crate) workload_of: Vec<u32>,
     pub(crate) workloads: Vec<String>,
     pub(crate) collectives: Vec<CollectivePlan>,
+    pub(crate) requests: Vec<RequestPlan>,
     /// By workload.
     pub(crate) captures: Vec<Option<CaptureFormat>>,
 }
@@ -71,12 +72,13 @@ pub(crate) fn traffic(
             good = work.too_many(gathered, made.flows.len() as u64).is_some();
             continue;
         }
-        let Made { flows: made, names, dependencies, collective, path_numbers } = made;
+        let Made { flows: made, names, dependencies, collective, requests, path_numbers } = made;
         if !path_numbers.is_empty() {
             traffic.path_numbers.resize(traffic.flows.len(), None);
             traffic.path_numbers.extend(path_numbers);
         }
         traffic.collectives.extend(collective.map(|plan| CollectivePlan { workload: number as u32, ..plan }));
+        traffic.requests.extend(requests.map(|plan| RequestPlan { workload: number as u32, ..plan }));
         traffic.dependencies.append(&dependencies, traffic.flows.len() as u32);
         if made.len() > MOST_NAMED && names.is_empty() {
             traffic.names.number(&name, made.len());
@@ -173,6 +175,8 @@ pub(super) struct Made {
     pub(super) names: Vec<Option<String>>,
     /// The collective operation that they are, if they are.
     pub(super) collective: Option<CollectivePlan>,
+    /// Their requests, if they are such.
+    pub(super) requests: Option<RequestPlan>,
     /// Numbers of their paths, if any has one.
     pub(super) path_numbers: Vec<Option<u32>>,
 }
@@ -201,7 +205,8 @@ impl Work<'_> {
         let recovering = if self.recovers.get() { count } else { 0 };
         let need = if self.runs {
             // Flows that arrive over the run are over before its end.
-            let arrive = self.entry.text("kind").is_some_and(|kind| kind == "poisson-flows");
+            let arrive =
+                self.entry.text("kind").is_some_and(|kind| ["poisson-flows", "request-response"].contains(&&*kind));
             network.and_flows(flows, if arrive { count } else { 0 }, recovering, receivers)
         } else {
             network.and_planned_flows(flows, receivers)
@@ -260,6 +265,7 @@ impl Work<'_> {
             }
             "uniform-random" => plain(self.uniform(gathered, &template)?),
             "poisson-flows" => plain(self.poisson(gathered, &template)?),
+            "request-response" => self.requests(gathered, &template),
             "flows" => self.listed(gathered, root, &template),
             "collective" => self.collective(gathered, &template),
             _ => plain(self.pairs(gathered, &template)?),

@@ -82,6 +82,15 @@ pub(crate) const METRICS: &[MetricInfo] = &[
          names workloads of kind collective, and `statistic` aggregates over iterations and groups",
     ),
     row(
+        "request-time",
+        Metric::RequestTime,
+        Subject::Flows,
+        Unit::Time,
+        Usual::Never,
+        "time of a request, from its start at the client to the last byte of its last response; `of` names workloads of \
+         kind request-response, and `statistic` aggregates over requests",
+    ),
+    row(
         "algorithm-bandwidth",
         Metric::AlgorithmBandwidth,
         Subject::Flows,

@@ -5,12 +5,13 @@ use crate::measure::collectives::CollectiveSummary;
 use crate::measure::measures::WorkloadSummary;
 use crate::measure::percentiles::{Percentiles, SizeBin, slowdown_by_size};
 use crate::measure::recovery::RecoveryCounts;
+use crate::measure::requests::RequestSummary;
 use crate::measure::statistics::Summary;
 use crate::run::execute::Execution;
 use results::OutcomeRecord;
 use results::document::{
-    self, CollectiveRecord, PercentilesRecord, RecoveryRecord, RunRecord, SizeBinRecord, Spread, SpreadWithInterval,
-    ThroughputRecord, WorkloadRecord,
+    self, CollectiveRecord, PercentilesRecord, RecoveryRecord, RequestRecord, RunRecord, SizeBinRecord, Spread,
+    SpreadWithInterval, ThroughputRecord, WorkloadRecord,
 };
 use scenario::{Comparison, Expectation, Expected, Plan};
 use std::collections::BTreeMap;
@@ -121,6 +122,13 @@ pub fn run_record(plan: &Plan, execution: &Execution, judgements: &[Judgement]) 
             last_host,
         }
     };
+    let request = |line: RequestSummary| RequestRecord {
+        name: line.name,
+        requests: line.requests,
+        answered: line.answered,
+        requests_per_second: line.per_second,
+        request_seconds: line.time.map(percentiles),
+    };
     RunRecord {
         name: plan.name.clone(),
         seed: plan.run.seed,
@@ -142,6 +150,7 @@ pub fn run_record(plan: &Plan, execution: &Execution, judgements: &[Judgement]) 
         recovery: recovery(RecoveryCounts::from(&report.totals)),
         workloads: execution.measures.workloads(plan).into_iter().map(workload).collect(),
         collectives: execution.measures.collective_summaries(plan).into_iter().map(collective).collect(),
+        requests: execution.measures.request_summaries(plan).into_iter().map(request).collect(),
         slowdown_by_size: slowdown_by_size(plan, &execution.measures).into_iter().map(size_bin).collect(),
         expectations: judgements.iter().map(judgement_record).collect(),
         results: execution.recorded.as_ref().map(|out| out.to_string_lossy().into_owned()),

@@ -205,6 +205,7 @@ mod tests {
             recovery: vec![Default::default()],
             unstarted: crate::measure::waiting::Unstarted::default(),
             collectives: Vec::new(),
+            requests: Vec::new(),
             values: vec![Some(rate * 1e9)],
             totals: fabric::Totals::default(),
             outcome: "finished",

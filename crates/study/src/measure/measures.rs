@@ -4,6 +4,7 @@ use super::causes::{Cause, FlowCauses, Marking, Root};
 use super::collectives::{CollectiveRound, rounds};
 use super::percentiles::Percentiles;
 use super::recovery::RecoveryCounts;
+use super::requests::{RequestTime, requests};
 use super::waiting::Unstarted;
 use super::watch::{Slot, Watch};
 use fabric::{FlowSummary, Outcome, RunSummary, Totals};
@@ -40,6 +41,8 @@ pub struct Measures {
     pub unstarted: Unstarted,
     /// Iterations of collective operations.
     pub collectives: Vec<CollectiveRound>,
+    /// Requests of workloads of requests and responses.
+    pub requests: Vec<RequestTime>,
     /// Value of each expectation of the plan; `None` if there is none, as for an outcome or a flow that never
     /// completed.
     pub values: Vec<Option<f64>>,
@@ -242,6 +245,7 @@ impl Course<'_> {
         expectation: &Expectation,
         seen: &BTreeMap<u32, f64>,
         collectives: &[CollectiveRound],
+        requests: &[RequestTime],
     ) -> Option<f64> {
         let window = expectation.window;
         let subjects = &expectation.subjects;
@@ -344,6 +348,17 @@ impl Course<'_> {
                 let value = |flows: &[u32]| {
                     let chosen = collectives.iter().filter(|round| flows.binary_search(&first(round)).is_ok());
                     expectation.statistic.of(chosen.map(of_round))
+                };
+                match &subjects.over {
+                    None => value(&subjects.flows),
+                    Some(over) => Some(value(&subjects.flows)? / value(over)?).filter(|ratio| ratio.is_finite()),
+                }
+            }
+            Metric::RequestTime => {
+                let of_request = |request: &RequestTime| request.time().map_or(f64::NAN, Span::as_secs_f64);
+                let value = |flows: &[u32]| {
+                    let chosen = requests.iter().filter(|request| flows.binary_search(&request.first_flow).is_ok());
+                    expectation.statistic.of(chosen.map(of_request))
                 };
                 match &subjects.over {
                     None => value(&subjects.flows),
@@ -488,6 +503,7 @@ impl Measures {
         let (throughput, raw_throughput) = flows.clone().map(|flow| course.throughput(usual, flow)).unzip();
         let goodput = flows.clone().map(|flow| course.rates(usual, flow).consumed).collect();
         let collectives = rounds(plan, &end.flows);
+        let requests = requests(plan, &end.flows);
         let seen = watches.into_iter().map(|watch| watch.close(course.reached()));
         Measures {
             throughput,
@@ -509,9 +525,10 @@ impl Measures {
                 .expectations
                 .iter()
                 .zip(seen)
-                .map(|(one, seen)| course.value(one, &seen, &collectives))
+                .map(|(one, seen)| course.value(one, &seen, &collectives, &requests))
                 .collect(),
             collectives,
+            requests,
             totals: course.report.totals,
             outcome: outcome_word(&course.report.outcome),
         }

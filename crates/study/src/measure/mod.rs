@@ -8,6 +8,7 @@ pub(crate) mod collectives;
 pub(crate) mod measures;
 pub(crate) mod percentiles;
 pub(crate) mod recovery;
+pub(crate) mod requests;
 pub(crate) mod shares;
 pub(crate) mod statistics;
 #[cfg(test)]
@@ -19,6 +20,7 @@ pub use collectives::{CollectiveRound, CollectiveSummary};
 pub use measures::{Measures, WorkloadSummary, measured, outcome_word};
 pub use percentiles::{Percentiles, SizeBin, slowdown_by_size};
 pub use recovery::RecoveryCounts;
+pub use requests::{RequestSummary, RequestTime};
 pub use statistics::{Bounds, Interval, Summary, quantile, summarise, summarise_within};
 pub use waiting::Unstarted;
 pub use watch::Extremes;

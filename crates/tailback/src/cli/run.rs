@@ -376,6 +376,7 @@ fn summary(plan: &Plan, execution: &Execution, judgements: &[Judgement]) -> Stri
     text.push_str(&console::table(&head, &rows));
     text.push_str(&percentile_tables(plan, execution));
     text.push_str(&collective_table(plan, execution));
+    text.push_str(&request_table(plan, execution));
     if !judgements.is_empty() {
         text.push('\n');
         text.push_str(&judgement_table(judgements));
@@ -454,6 +455,23 @@ fn collective_table(plan: &Plan, execution: &Execution) -> String {
         "bound",
         "last rank",
     ];
+    format!("\n{}", console::table(&head, &rows))
+}
+
+/// Requests and their times; empty if there are none.
+fn request_table(plan: &Plan, execution: &Execution) -> String {
+    let row = |line: study::RequestSummary| {
+        let times = line.time.map(|Percentiles { mean, p50, p95, p99, p999, most }| [mean, p50, p95, p99, p999, most]);
+        let times = times.map_or_else(Default::default, |times| times.map(console::seconds));
+        let answered = format!("{}/{}", grouped(line.answered as u64), grouped(line.requests as u64));
+        let per_second = line.per_second.map(|rate| console::scaled(rate, "/s", 1000.0)).unwrap_or_default();
+        [line.name, answered, per_second].into_iter().chain(times).collect()
+    };
+    let rows: Vec<Vec<String>> = execution.measures.request_summaries(plan).into_iter().map(row).collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let head = ["request time", "answered", "rate", "mean", "p50", "p95", "p99", "p99.9", "max"];
     format!("\n{}", console::table(&head, &rows))
 }
 

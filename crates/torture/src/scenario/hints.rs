@@ -87,14 +87,22 @@ fn wants_waiting(world: &World) -> bool {
     ["workloads.flows.after", "workloads.flows.delay"].iter().any(|&path| world.wanted.contains_key(path))
 }
 
-/// Whether the scenario is to have a collective operation.
-fn wants_collective(world: &World) -> bool {
+/// Whether the scenario is to have a workload of that kind, or a metric of it.
+fn wants(world: &World, kind: &str, metrics: &[&str]) -> bool {
     let wants = |path: &str, values: &[&str]| {
         let wanted = world.wanted.get(path).into_iter().flatten();
         wanted.into_iter().any(|value| values.contains(&value.as_str()))
     };
+    wants("workloads.kind", &[kind]) || wants("expectations.metric", metrics)
+}
+
+fn wants_collective(world: &World) -> bool {
     let metrics = ["collective-time", "algorithm-bandwidth", "bus-bandwidth", "collective-efficiency"];
-    wants("workloads.kind", &["collective"]) || wants("expectations.metric", &metrics)
+    wants(world, "collective", &metrics)
+}
+
+fn wants_requests(world: &World) -> bool {
+    wants(world, "request-response", &["request-time"])
 }
 
 /// How many tables a list has.
@@ -303,6 +311,10 @@ fn traffic(path: &str, world: &World, random: &mut Random) -> Option<String> {
         }
         "workloads.hosts" => some_names(&world.hosts, random),
         "workloads.kind" if wants_collective(world) => quoted("collective"),
+        "workloads.kind" if wants_requests(world) => quoted("request-response"),
+        "workloads.requests" => random.of(&["1", "2", "20"]).to_string(),
+        "workloads.outstanding" => random.of(&["1", "3"]).to_string(),
+        "workloads.fan_out" => "1".into(),
         "workloads.operation" => match world.wanted.get("workloads.algorithm").and_then(|values| values.first()) {
             Some(algorithm) if ["direct", "pairwise"].contains(&algorithm.as_str()) => quoted("all-to-all"),
             Some(_) => quoted("all-reduce"),
@@ -361,7 +373,7 @@ fn figures(path: &str, section: &str, name: &str, world: &mut World, random: &mu
             }
             quoted(&name)
         }
-        "expectations.of" if wants_collective(world) => quoted(random.of(&world.workloads)),
+        "expectations.of" if wants_collective(world) || wants_requests(world) => quoted(random.of(&world.workloads)),
         "expectations.of" => match random.below(4) {
             0 => quoted("*"),
             1 => quoted(random.of(&world.workloads)),

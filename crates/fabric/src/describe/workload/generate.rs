@@ -22,7 +22,7 @@ pub enum FlowSize {
 }
 
 impl FlowSize {
-    fn draw(&self, stream: &mut Stream) -> Bytes {
+    pub(super) fn draw(&self, stream: &mut Stream) -> Bytes {
         match self {
             FlowSize::Fixed(size) => *size,
             FlowSize::Pareto { shape, mean } => stream.pareto(*shape, *mean),

@@ -8,11 +8,13 @@ pub mod collective;
 mod dependencies;
 mod generate;
 mod list;
+mod requests;
 mod sizes;
 
 pub use dependencies::{Dependencies, Dependency, DependencyError, Milestone};
 pub use generate::{Arrivals, FlowGaps, FlowSize, Locality, all_to_all, incast, permutation, poisson, uniform_frames};
 pub use list::FlowList;
+pub use requests::Requests;
 pub use sizes::{MEASURED_SIZES, MeasuredSizes};
 
 use crate::describe::graph::HostId;
