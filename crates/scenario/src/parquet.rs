@@ -51,6 +51,15 @@ pub(crate) fn csv(file: File, most: u64) -> Result<String, String> {
     text.push('\n');
     for group in 0..file.num_row_groups() {
         let group = file.get_row_group(group).map_err(wrong)?;
+        for &(number, _) in &columns {
+            let chunk = group.metadata().column(number);
+            let numbers =
+                [chunk.data_page_offset(), chunk.dictionary_page_offset().unwrap_or(0), chunk.compressed_size()];
+            // The crate does not expect them.
+            if numbers.iter().any(|&number| number < 0) {
+                return Err("it is damaged: a column begins before the file".into());
+            }
+        }
         let readers = columns.iter().map(|&(number, level)| Ok((group.get_column_reader(number)?, level)));
         let mut readers = readers.collect::<ParquetResult<Vec<_>>>().map_err(wrong)?;
         let mut left = rows_of(&*group);
