@@ -4,9 +4,9 @@
 //! and a sweep over these variants. So each of its runs can be repeated, recorded and explained like any other.
 
 use crate::grid::{Axis, Grid, GridError, SweepRow, SweepStudy, SweepTable};
+use crate::overrides::{last_of_each, toml_value};
 use crate::run::execute::{Options, execute};
 use crate::run::names::slug;
-use crate::tune::{last_of_each, toml_value};
 use fabric::workload::FlowSpec;
 use files::output::write_file;
 use results::document::{Document, FaultEffect, Faults, RankedFault};

@@ -46,6 +46,7 @@ mod grid;
 mod import;
 mod judge;
 mod measure;
+mod overrides;
 mod paper;
 mod run;
 pub mod slurm;

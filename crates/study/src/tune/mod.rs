@@ -14,6 +14,7 @@ pub use range::Vary;
 
 use crate::faults::relative;
 use crate::grid::{Axis, Grid, GridError, GridPoint, Older, PointResult, SweepTable};
+use crate::overrides::{last_of_each, toml_value};
 use crate::run::names::slug;
 use goal::standing;
 use results::document::{Document, SpreadWithInterval, Tune, TuneCandidate, TuneGoal, TunedKey};
@@ -302,31 +303,12 @@ impl TuneStudy {
     }
 }
 
-/// Paths and values of overrides. A later one replaces an earlier one of the same path.
-pub(crate) fn last_of_each(overrides: &[String]) -> Vec<(&str, &str)> {
-    let mut all: Vec<(&str, &str)> = Vec::new();
-    for (path, value) in overrides.iter().filter_map(|set| set.split_once('=')) {
-        let (path, value) = (path.trim(), value.trim());
-        all.retain(|(known, _)| *known != path);
-        all.push((path, value));
-    }
-    all
-}
-
 /// Returns whether the mean of a goal differs between two candidates by more than the noise of their seeds: by more than the
 /// 95 % intervals of both together leave open. `None` if one has too few runs.
 #[must_use]
 pub fn beyond_noise(one: &SpreadWithInterval, other: &SpreadWithInterval) -> Option<bool> {
     let noise = one.half_width_95?.hypot(other.half_width_95?);
     Some((one.spread.mean - other.spread.mean).abs() > noise)
-}
-
-/// The value of an override as TOML: as it is where it is a value of TOML, else as text.
-pub(crate) fn toml_value(value: &str) -> String {
-    let is_value = value.parse::<f64>().is_ok_and(f64::is_finite)
-        || ["true", "false"].contains(&value)
-        || value.starts_with(['"', '[', '{', '\'']);
-    if is_value { value.to_owned() } else { serde_json::Value::from(value).to_string() }
 }
 
 /// What an error says, on one line.
@@ -344,8 +326,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_become_toml_and_paths_relative() {
-        assert_eq!(["3", "0.5", "true", "412KB", "\"a\""].map(toml_value), ["3", "0.5", "true", "\"412KB\"", "\"a\""]);
+    fn paths_are_relative() {
         assert_eq!(relative(Path::new("/nowhere/a/b.toml"), Path::new("/nowhere/c/d")), "../../a/b.toml");
     }
 }
