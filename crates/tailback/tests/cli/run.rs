@@ -41,6 +41,7 @@ fn the_summary_as_json_has_all_of_it() {
         "pause_frames",
         "pause_lost_frames",
         "recovery",
+        "requests",
         "results",
         "seed",
         "simulated_seconds",

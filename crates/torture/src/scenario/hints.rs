@@ -145,6 +145,14 @@ fn network(path: &str, world: &World, random: &mut Random) -> Option<String> {
             quoted(random.of(&["0s", "1ps", "50ns", "500ns", "500ns", "2us"]))
         }
         path if path.ends_with("bit_error_rate") => random.of(&["0.0", "1e-9", "1e-7", "1e-5", "0.001"]).to_string(),
+        "network.subnet.node" => quoted(format!("h{}", world.index)),
+        "network.subnet.guid" | "network.subnet.port_guid" | "network.subnet.system_guid" => {
+            quoted(format!("0x{:x}", random.below(1 << 40)))
+        }
+        "network.subnet.vendor" | "network.subnet.device" => quoted("0x2c9"),
+        "network.subnet.ports" => random.of(&["[1]", "[2]"]).to_string(),
+        "network.subnet.speeds" => quoted(random.of(&["4xHDR", "1xSDR", "12xXDR"])),
+        "network.subnet.forwarding" => quoted("0: 1; 1: 2 4-6"),
         "network.rails" => "1".into(),
         "network.planes" | "network.host_links" => random.of(&["1", "2"]).to_string(),
         "network.k" => random.of(&["2", "4"]).to_string(),
