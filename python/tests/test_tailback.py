@@ -124,7 +124,7 @@ def test_flows_are_read_from_the_parquet_files_of_others(tmp_path):
     listed = {**SMALL, "workloads": [{"kind": "flows", "file": "flows.csv"}]}
     (tmp_path / "listed.toml").write_text(tailback._toml.document(listed))
     files = ["flows.csv", "pandas.parquet", "polars.parquet"]
-    runs = [tailback.load(tmp_path / "listed.toml", set={"workloads[0].file": name}) for name in files]
+    runs = [tailback.load(tmp_path / "listed.toml", set={"workloads[0].file": str(tmp_path / name)}) for name in files]
     assert len({scenario.run(record=False).fingerprint for scenario in runs}) == 1
 
 
