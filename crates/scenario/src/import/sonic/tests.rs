@@ -383,6 +383,17 @@ fn ports_alone_are_enough() {
     assert_eq!((plan.spec.classes.len(), plan.spec.classes[0].lossless), (1, false));
 }
 
+/// Ports of 1 Mb/s are as slow as the least rate of DCQCN.
+#[test]
+fn the_slowest_ports_load() {
+    let slow = |_: &str, text: &str| text.replace("\"speed\": \"100000\"", "\"speed\": \"1\"");
+    let fabric = changed(slow).unwrap_or_else(|errors| panic!("{errors}"));
+    assert!(fabric.cables.iter().any(|cable| !cable.host.is_empty() && cable.rate == units::Rate::from_megabits(1)));
+    let imported = scenario(fabric.clone(), "fabric");
+    assert!(imported.notes.iter().any(|note| note.key == "dcqcn"), "{:?}", imported.notes);
+    assert_eq!(plan(fabric).spec.flows.len(), imported.counts[2]);
+}
+
 #[test]
 fn lldp_tables_name_neighbours() {
     let port = r#"{"PORT": {"Ethernet0": {"speed": "100000", "alias": "etp1"}}, "DEVICE_METADATA": {"localhost": {"hostname": "NAME"}}}"#;

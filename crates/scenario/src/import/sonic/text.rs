@@ -5,6 +5,7 @@ use super::super::write::quoted;
 use super::devices::{comment, switches};
 use super::switch::Port;
 use super::{Cable, End, Fabric};
+use congestion::parameter::Values;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use units::{Rate, Span};
@@ -28,7 +29,7 @@ pub(super) fn write(fabric: &Fabric, name: &str, notes: &mut Vec<Note>) -> (Stri
         let _ = write!(text, "\n[[classes]]\nname = \"tc{tc}\"{}\nlossless = {kept}\n", described(fabric, tc));
     }
     text.push_str(&switches(fabric, &classes, notes));
-    let flows = traffic(fabric, &classes, &mut text);
+    let flows = traffic(fabric, &classes, &mut text, notes);
     (text, flows)
 }
 
@@ -122,8 +123,14 @@ fn described(fabric: &Fabric, tc: u8) -> String {
     }
 }
 
+/// The least rate of DCQCN: a source at a link that is no faster has nothing to reduce.
+fn least_rate() -> Rate {
+    let dcqcn = congestion::PROTOCOLS.iter().find(|protocol| protocol.name == "dcqcn");
+    dcqcn.map_or(Rate::from_megabits(1), |protocol| Values::defaults(protocol.parameters).rate("min_rate"))
+}
+
 /// An incast to the first host, in the first lossless class; returns the number of its flows.
-fn traffic(fabric: &Fabric, classes: &[u8], text: &mut String) -> usize {
+fn traffic(fabric: &Fabric, classes: &[u8], text: &mut String, notes: &mut Vec<Note>) -> usize {
     let home = |host: &str| fabric.cables.iter().find(|cable| cable.host == host).map(|cable| cable.a.switch);
     let Some((receiver, others)) = fabric.hosts.split_first().filter(|(_, others)| !others.is_empty()) else {
         text.push_str("\n[run]\nduration = \"1ms\"\n");
@@ -139,7 +146,14 @@ fn traffic(fabric: &Fabric, classes: &[u8], text: &mut String) -> usize {
         let queue = usize::from(port.maps.tc_to_queue[usize::from(tc)]);
         port.wred[queue].as_ref().is_some_and(|wred| wred.marks)
     };
-    if ports.iter().any(marks) {
+    let slow = fabric.cables.iter().any(|cable| senders.contains(&cable.host) && cable.rate <= least_rate());
+    if ports.iter().any(marks) && slow {
+        let meaning = format!(
+            "links of {} are no faster than its least rate: the example has no congestion control",
+            least_rate()
+        );
+        notes.push(Note { key: "dcqcn".into(), meaning });
+    } else if ports.iter().any(marks) {
         text.push_str("\n[protocol]\nname = \"dcqcn\"\n");
     }
     text.push_str("\n[recovery]\nname = \"go-back-n\"\n");
