@@ -13,8 +13,9 @@ const MOST: usize = 32;
 const IDLE: Duration = Duration::from_secs(15 * 60);
 /// How long a request may advance a run.
 const STEP: Duration = Duration::from_millis(200);
-/// The first step of a run is this part of it.
+/// The first step of a run is this part of it, and no longer than a microsecond: a part of an hour could take minutes.
 const FIRST: u64 = 10_000;
+const LONGEST_FIRST: u64 = 1_000_000;
 
 /// The lab of a tab, and how far a step of its run reaches in simulated time.
 #[derive(Default)]
@@ -70,7 +71,7 @@ pub(crate) fn answer(tab: &Mutex<Tab>, request: &[u8]) -> Vec<u8> {
             let starts = matches!(request, Request::Start(_));
             let answer = tab.lab.ask(request);
             if let Some(duration) = answer.document["duration_ps"].as_u64().filter(|_| starts) {
-                (tab.now, tab.step) = (0, (duration / FIRST).max(1));
+                (tab.now, tab.step) = (0, (duration / FIRST).clamp(1, LONGEST_FIRST));
             }
             answer
         }

@@ -140,6 +140,21 @@ fn bad_requests_are_refused_and_nothing_breaks() {
     });
 }
 
+/// The first step of a run of an hour is not long, either.
+#[test]
+fn a_long_run_is_advanced_in_short_steps() {
+    with_server(Settings::of("nowhere"), |address, _| {
+        let text = TEXT.replace("2ms", "3600s").replace("10Gb/s", "400Gb/s");
+        let started = ask(address, "a", &json!({ "ask": "start", "name": "a.toml", "text": text })).1;
+        let until = started["duration_ps"].as_u64().unwrap_or_else(|| panic!("{started}"));
+        let begun = std::time::Instant::now();
+        let seen = ask(address, "a", &json!({ "ask": "advance", "until": until })).1;
+        assert!(seen["ended"] == false && seen["now_ps"].as_u64() > Some(0), "{seen}");
+        // A step has 0.2 s; a loaded machine adds seconds. The first one took minutes.
+        assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    });
+}
+
 #[test]
 fn results_are_listed_and_no_other_path_is_read() {
     let scratch = tempfile::tempdir().expect("there is room");
