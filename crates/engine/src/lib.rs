@@ -35,6 +35,7 @@
 
 mod alarms;
 mod barrier;
+mod contain;
 mod deal;
 mod exchange;
 mod fingerprint;
@@ -46,6 +47,7 @@ mod set;
 mod tests;
 
 pub use alarms::{Alarms, Wheel};
+pub use contain::{Panicked, contained};
 pub use exchange::Context;
 pub use fingerprint::Fingerprint;
 pub use heap::IndexedHeap;

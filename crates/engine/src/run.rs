@@ -13,6 +13,7 @@
 use crate::Encode;
 use crate::alarms::{Alarms, Wheel};
 use crate::barrier::Barrier;
+use crate::contain;
 use crate::deal::Deal;
 use crate::exchange::{Context, Mailbox, Parcels, lock};
 use crate::ranks::{Alone, Ranks};
@@ -300,8 +301,8 @@ where
     };
     let mut report = std::thread::scope(|scope| {
         for thread in 1..threads {
-            let shared = &shared;
-            scope.spawn(move || worker(thread, shared, None::<Chief<'_, F>>));
+            let (shared, within) = (&shared, contain::current());
+            scope.spawn(move || contain::within(within, || worker(thread, shared, None::<Chief<'_, F>>)));
         }
         worker(0, &shared, Some(Chief { supervise: &mut supervise, ranks: &mut *ranks }))
     });

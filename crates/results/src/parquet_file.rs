@@ -5,6 +5,7 @@ use super::batch::{Batch, Cells};
 use super::error::ResultsError;
 use super::hash::Hashing;
 use super::manifest::TableRecord;
+use fabric::engine::contained;
 use fabric::record::Row;
 use fabric::record::schema::{Kind, Table};
 use parquet::basic::{Compression, ConvertedType, Encoding, LogicalType, Repetition, Type as Physical};
@@ -236,7 +237,8 @@ impl TableReader {
     }
 
     fn of(file: File, path: &Path, table: &'static Table) -> Result<TableReader, ResultsError> {
-        let file = SerializedFileReader::new(file).map_err(|error| ResultsError::parquet("read", path, error))?;
+        let file = damage_is_an_error(|| SerializedFileReader::new(file));
+        let file = file.map_err(|error| ResultsError::parquet("read", path, error))?;
         let found = file.metadata().file_metadata().schema_descr();
         let names = found.columns().iter().map(|column| (column.name(), column.physical_type()));
         let expected = parquet_schema(table).map_err(|error| ResultsError::parquet("read", path, error))?;
@@ -309,6 +311,11 @@ impl TableReader {
     }
 }
 
+/// The library panics at some damage, which results without hashes may have.
+fn damage_is_an_error<T>(read: impl FnOnce() -> ParquetResult<T>) -> ParquetResult<T> {
+    contained(read).unwrap_or_else(|panic| Err(ParquetError::General(format!("it is damaged: {panic}"))))
+}
+
 /// Reads a column and assigns its values to the rows in which it is present.
 fn read_values<T: Clone + Default>(
     rows: usize,
@@ -334,7 +341,8 @@ impl Iterator for TableReader {
             return None;
         }
         self.next += 1;
-        Some(self.read_group(self.next - 1).map_err(|error| ResultsError::parquet("read", &self.path, error)))
+        let group = damage_is_an_error(|| self.read_group(self.next - 1));
+        Some(group.map_err(|error| ResultsError::parquet("read", &self.path, error)))
     }
 }
 

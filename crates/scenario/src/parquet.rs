@@ -1,12 +1,12 @@
 //! Lists of flows in Parquet files, read as the rows of a CSV file: both have the same columns and the same errors.
 
+use engine::contained;
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::ByteArray;
 use parquet::errors::Result as ParquetResult;
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The octets at the beginning of every Parquet file.
 const MAGIC: &[u8] = b"PAR1";
@@ -28,8 +28,8 @@ pub(crate) fn is_parquet(file: &mut File) -> std::io::Result<bool> {
 /// # Errors
 /// Returns the reason for humans.
 pub(crate) fn csv(file: File, most: u64) -> Result<String, String> {
-    // The crate panics at some encodings that it does not know.
-    let read = catch_unwind(AssertUnwindSafe(|| rows(file, most)));
+    // The crate panics at some encodings that it does not know, and at some damage.
+    let read = contained(|| rows(file, most));
     read.unwrap_or_else(|_| Err("it is damaged, or has an encoding that is not supported".into()))
 }
 

@@ -122,3 +122,22 @@ fn absurd_sizes_are_refused_at_once() {
         scratch.file("a.toml", SOUND.replacen(from, to, 1)).run(&["run", "a.toml"]).ends(2);
     }
 }
+
+/// The library that reads them panics at some damage.
+#[test]
+fn damaged_lists_of_flows_are_refused_without_the_words_of_a_panic() {
+    let scratch = Scratch::new("damaged-flows");
+    scratch.file("a.toml", SOUND).run(&["run", "a.toml", "-o", "r"]).ends(0);
+    let whole = std::fs::read(scratch.path("r/ports.parquet")).unwrap();
+    let (network, rest) = SOUND.split_once("[[workloads]]").unwrap();
+    let mut text = network.to_owned();
+    for at in 0..whole.len() {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 0x80;
+        scratch.file(&format!("{at}.parquet"), damaged);
+        text.push_str(&format!("[[workloads]]\nname = \"w{at}\"\nkind = \"flows\"\nfile = \"{at}.parquet\"\n"));
+    }
+    text.push_str(&rest[rest.find("[run]").unwrap()..]);
+    let said = scratch.file("b.toml", text).run(&["check", "b.toml"]).ends(2);
+    assert!(said.err.contains(".parquet") && !said.err.contains("panicked"), "{}", said.err);
+}
