@@ -91,7 +91,7 @@ impl Simulation {
         });
         match raised.filter(|error| !error.is_instance_of::<PyKeyboardInterrupt>(py)) {
             Some(error) => Err(error),
-            None => Ok(study::outcome_word(&summary.outcome)),
+            None => Ok(study::outcome_word(&summary.map_err(other)?.outcome)),
         }
     }
 

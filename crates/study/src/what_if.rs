@@ -84,6 +84,15 @@ pub fn what_if(
     options: &Options<'_>,
     mut progress: impl FnMut(usize, Progress),
 ) -> Result<Vec<Future>, WhatIfError> {
+    session.with_copies(|| futures_of(session, axes, options, &mut progress)).map_err(WhatIfError::Study)?
+}
+
+fn futures_of(
+    session: &Session,
+    axes: &[(String, Vec<String>)],
+    options: &Options<'_>,
+    progress: &mut impl FnMut(usize, Progress),
+) -> Result<Vec<Future>, WhatIfError> {
     let many = axes.iter().fold(1_usize, |many, (_, values)| many.saturating_mul(values.len()));
     if many > MOST_FUTURES {
         return Err(WhatIfError::TooMany(many));
@@ -152,9 +161,9 @@ mod tests {
         let plan = load_str("futures", TEXT, &[], &NoFiles, Limits::default()).unwrap();
         let quiet = AtomicBool::new(false);
         let mut whole = Session::start(plan.clone(), 1, false).unwrap();
-        whole.run_until(Time::ZERO + Span::from_millis(1), &quiet);
+        whole.run_until(Time::ZERO + Span::from_millis(1), &quiet).unwrap();
         let mut session = Session::start(plan, 1, false).unwrap();
-        session.run_until(Time::ZERO + Span::from_micros(500), &quiet);
+        session.run_until(Time::ZERO + Span::from_micros(500), &quiet).unwrap();
         let axes = vec![("switches[0].buffers[0].xoff".to_owned(), vec!["40KB".to_owned(), "120KB".to_owned()])];
         let futures = what_if(&session, &axes, &Options::default(), |_, _| {}).unwrap();
         let names: Vec<String> = futures.iter().map(Future::name).collect();

@@ -8,6 +8,7 @@ pub(crate) mod drops;
 pub(crate) mod frame;
 pub(crate) mod host;
 pub(crate) mod network;
+pub(crate) mod order;
 pub(crate) mod port;
 pub(crate) mod saved;
 pub(crate) mod simulation;

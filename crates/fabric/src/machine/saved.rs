@@ -72,7 +72,9 @@ impl<P: Probe + State> Simulation<P> {
     }
 
     /// Goes on from a state that was saved. Returns `None` if it does not belong to this network; the simulation is then
-    /// of no use. A state must come from [`save`](Self::save) of the same version: it is not checked further.
+    /// of no use. A state must come from [`save`](Self::save) of the same version: lists that could be walked for ever are
+    /// refused, other contradictions may be a panic of the run. So a run of a state that may be forged is
+    /// [contained](engine::contained).
     #[must_use]
     pub fn load(&mut self, mut state: &[u8]) -> Option<()> {
         let input = &mut state;
@@ -83,6 +85,9 @@ impl<P: Probe + State> Simulation<P> {
             model.make_all_received(&received)?;
         }
         self.built.shards.load(input)?;
+        if !self.built.shards.iter().all(|shard| shard.model.is_in_order()) {
+            return None;
+        }
         self.built.shards.iter_mut().for_each(|shard| shard.model.restore_levels());
         input.is_empty().then_some(())
     }

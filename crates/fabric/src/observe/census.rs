@@ -44,17 +44,7 @@ impl Census {
         let pool = &network.pool;
         self.places += u64::from(pool.live);
         self.extensions += network.extensions.live() as u64;
-        let ports = network.ports.iter().flat_map(|port| [port.control, port.arriving]);
-        let lanes = network.lanes.iter().map(|lane| lane.queue);
-        let pipelines = network.switches.iter().map(|switch| switch.pipeline);
-        let crossbars = network.switches.iter().filter_map(|switch| switch.crossbar.as_ref());
-        let queues = crossbars.clone().flat_map(|crossbar| crossbar.queues());
-        let services = network.hosts.iter().flat_map(|host| host.service.iter());
-        let consumed = services.clone().map(|service| service.queue);
-        let backlogs = network.flows.iter().map(|flow| flow.backlog);
-        let points = network.switches.iter().filter_map(|switch| switch.congestion_point.as_ref());
-        let notices = points.flat_map(|congestion_point| congestion_point.notices());
-        for list in ports.chain(lanes).chain(pipelines).chain(queues).chain(consumed).chain(backlogs).chain(notices) {
+        for list in network.lists() {
             list.iter(pool).for_each(|(_, frame)| self.see(network, frame));
         }
         for flow in network.flows.iter() {
@@ -71,9 +61,7 @@ impl Census {
                 }
             });
         }
-        let moving = crossbars.flat_map(|crossbar| crossbar.moving());
-        let current = services.map(|service| service.current).filter(|&place| place != crate::machine::frame::NIL);
-        for place in moving.chain(current) {
+        for place in network.single_places() {
             self.see(network, &pool[place]);
         }
     }

@@ -75,6 +75,10 @@ impl Session {
     /// Returns an error if the scenario with the new values is refused, or if they change more than thresholds of buffers,
     /// parameters of protocols, rates of paced workloads and failures of links that are to come.
     pub fn set(&mut self, changes: &[String]) -> Result<(), ChangeError> {
+        self.guarded(|session| session.change(changes)).unwrap_or_else(|error| Err(ChangeError::Study(error)))
+    }
+
+    fn change(&mut self, changes: &[String]) -> Result<(), ChangeError> {
         if let Some(ended) = &self.ended {
             let reason = format!("the run is {}; nothing can change any more", outcome_word(&ended.outcome));
             return Err(ChangeError::Over(reason));
@@ -162,7 +166,7 @@ mod tests {
     }
 
     fn run(session: &mut Session, micros: u64) {
-        session.run_until(at(micros), &AtomicBool::new(false));
+        session.run_until(at(micros), &AtomicBool::new(false)).unwrap();
     }
 
     /// Makes one change, or two: no value has a blank and a key.

@@ -142,6 +142,8 @@ pub enum StudyError {
     NotRecorded,
     /// The recorded part of a stopped run cannot be read.
     Damaged,
+    /// The state of a run that was saved to a file contradicts itself; contains what was noticed.
+    Contradiction(String),
     /// Another rank of the run failed.
     Rank {
         /// Its number.
@@ -161,6 +163,11 @@ impl std::fmt::Display for StudyError {
                 f.write_str("the run was started without recording; start it with recording to have its tables")
             }
             StudyError::Damaged => f.write_str("the recorded part of the stopped run is damaged"),
+            StudyError::Contradiction(reason) => write!(
+                f,
+                "the state in the saved simulation contradicts itself ({reason}): the file was changed after it was saved, \
+                 or this is an error of the program\n  run the scenario again, and report it if that fails, too"
+            ),
             StudyError::Rank { rank, reason } => write!(f, "rank {rank}: {reason}"),
         }
     }
@@ -293,6 +300,18 @@ pub fn execute_with(
 /// # Errors
 /// Returns the errors of [`execute`], and an error if the run is to be recorded and was not until now.
 pub fn finish(
+    session: Session,
+    options: &Options<'_>,
+    progress: impl FnMut(Progress),
+    complete: impl FnOnce(&Draft<'_>) -> Result<(), ResultsError>,
+) -> Result<Execution, StudyError> {
+    if let Some(error) = session.unusable() {
+        return Err(error);
+    }
+    session.origin.clone().contain(|| finish_sound(session, options, progress, complete))?
+}
+
+fn finish_sound(
     session: Session,
     options: &Options<'_>,
     mut progress: impl FnMut(Progress),

@@ -9,6 +9,8 @@ mod ended;
 pub(crate) mod execute;
 #[cfg(test)]
 mod infiniband_tests;
+#[cfg(test)]
+mod limit_tests;
 mod live;
 mod loss;
 pub(crate) mod names;

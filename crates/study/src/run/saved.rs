@@ -5,7 +5,7 @@
 //! the types of the program, so a file is resumed by the version that saved it. A SHA-256 of all of it comes last.
 
 use super::execute::StudyError;
-use super::session::{Past, Session, build, watch_of};
+use super::session::{Origin, Past, Session, build, watch_of};
 use crate::measure::measures::outcome_word;
 use engine::Encode;
 use fabric::{Outcome, Partition};
@@ -125,6 +125,9 @@ impl Session {
     /// # Errors
     /// Returns an error if the run is over, was interrupted between two instants, or has a part of another crate.
     pub fn save(&self) -> Result<Vec<u8>, SavedError> {
+        if let Some(error) = self.unusable() {
+            return Err(SavedError::Study(error));
+        }
         if let Some(reason) = self.plan.spec.unsavable() {
             return Err(SavedError::Unsavable(reason));
         }
@@ -182,7 +185,8 @@ impl Session {
             return Err(SavedError::Version { found });
         }
         let content = Content::decode(&mut input).filter(|_| input.len() == HASH).ok_or(SavedError::Damaged)?;
-        Session::from_content(content, threads)
+        let session = Origin::File.contain(|| Session::from_content(content, threads));
+        session.map_err(SavedError::Study)?
     }
 
     /// Goes on with a run that was saved to a file.
@@ -216,7 +220,7 @@ impl Session {
         simulation.load(&state).ok_or(SavedError::Damaged)?;
         let mut session = Session::start_from(Arc::new(plan), simulation, threads, watch, records);
         session.marks.load(&mut &marks[..]).ok_or(SavedError::Damaged)?;
-        (session.past, session.now) = (past, now);
+        (session.past, session.now, session.origin) = (past, now, Origin::File);
         Ok(session)
     }
 }
@@ -264,7 +268,7 @@ mod tests {
 
     fn stopped(micros: u64, records: bool) -> Session {
         let mut session = Session::start(plan(), 2, records).unwrap();
-        session.run_until(Time::ZERO + Span::from_micros(micros), &AtomicBool::new(false));
+        session.run_until(Time::ZERO + Span::from_micros(micros), &AtomicBool::new(false)).unwrap();
         session
     }
 
@@ -331,30 +335,44 @@ mod tests {
         assert!(refusal(&other).contains("version 9.9.9 saved it"));
     }
 
-    /// A hash can be right and the content wrong: then, too, nothing panics.
+    /// A hash can be right and the content wrong: then, too, nothing panics, neither when it is read nor when it runs on.
     #[test]
     fn content_with_a_sound_hash_never_panics() {
-        let saved = stopped(50, true).save().unwrap();
+        let limits = ["run.max_events=10000".to_owned()];
+        let plan = load_str("saved", TEXT, &limits, &NoFiles, Limits::default()).unwrap();
+        let mut session = Session::start(plan, 2, false).unwrap();
+        session.run_until(Time::ZERO + Span::from_micros(50), &AtomicBool::new(false)).unwrap();
+        let saved = session.save().unwrap();
         let body = &saved[..saved.len() - HASH];
         let mut stream = units::Stream::new(7, 0, "damage");
-        for _ in 0..60 {
+        let (mut refused, mut contradicted, mut ended) = (0, 0, 0);
+        for _ in 0..120 {
             let mut damaged = body.to_vec();
-            let bit = 8 * (MAGIC.len() + 8 + VERSION.len()) as u64;
-            let bit = (bit + stream.below(8 * damaged.len() as u64 - bit)) as usize;
-            damaged[bit / 8] ^= 1 << (bit % 8);
+            let start = (MAGIC.len() + 8 + version().len()) as u64;
+            for _ in 0..3 {
+                let byte = (start + stream.below(damaged.len() as u64 - start)) as usize;
+                damaged[byte] = [damaged[byte] ^ 1 << stream.below(8), 0xff, 0, 0x7f][stream.below(4) as usize];
+            }
             let hash = hash_of(&damaged);
             damaged.extend_from_slice(hash.as_bytes());
-            let _ = Session::resume(&damaged, 1);
+            let resumed = Session::resume(&damaged, 1 + stream.below(2) as usize);
+            let options = Options { threads: 2, ..Options::default() };
+            match resumed.map(|session| finish(session, &options, |_| {}, |_| Ok(()))) {
+                Err(_) => refused += 1,
+                Ok(Err(StudyError::Contradiction(_))) => contradicted += 1,
+                Ok(_) => ended += 1,
+            }
         }
+        assert!(refused > 0 && contradicted > 0 && ended > 0, "{refused} {contradicted} {ended}");
     }
 
     #[test]
     fn a_run_that_is_over_or_was_interrupted_is_not_saved() {
         let mut session = Session::start(plan(), 1, false).unwrap();
-        session.run_until(Time::ZERO + Span::from_micros(200), &AtomicBool::new(true));
+        session.run_until(Time::ZERO + Span::from_micros(200), &AtomicBool::new(true)).unwrap();
         let refusal = session.save().unwrap_err().to_string();
         assert!(refusal.contains("interrupted"), "{refusal}");
-        session.run_until(Time::ZERO + Span::from_micros(200), &AtomicBool::new(false));
+        session.run_until(Time::ZERO + Span::from_micros(200), &AtomicBool::new(false)).unwrap();
         assert!(session.save().is_ok());
     }
 }

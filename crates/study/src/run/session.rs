@@ -5,15 +5,19 @@ use super::execute::{StudyError, cores, recorder_spec};
 use super::ranks::rows;
 use super::volume::{ROWS_HELD, Volume};
 use crate::measure::watch::Needs;
-use engine::{Alone, Encode};
+use engine::{Alone, Encode, Panicked, contained};
 use fabric::record::{Recorder, RecorderSpec, Rows};
-use fabric::{BuildOptions, FlowSummary, Outcome, Partition, RunLimits, RunSummary, Simulation, Sizing, Totals};
-use scenario::Plan;
+use fabric::{BuildOptions, FlowSummary, Limit, Outcome, Partition, RunLimits, RunSummary, Simulation, Sizing, Totals};
+use scenario::memory::{VARIABLE, shown};
+use scenario::{Limits, Plan};
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use units::Time;
+
+/// Part of the memory limit that the rows of a stopped run may take: a saved run is a copy of them.
+const PART_FOR_ROWS: u64 = 8;
 
 /// A run that stops where its caller wants. A clone goes on by itself from the same instant.
 ///
@@ -33,6 +37,20 @@ pub struct Session {
     pub(super) now: Time,
     /// How the last step ended, if the run is over or was interrupted.
     pub(super) ended: Option<RunSummary>,
+    pub(super) origin: Origin,
+    /// Bytes of rows that it keeps in memory.
+    pub(super) room: u64,
+}
+
+/// Where the state of a session comes from.
+#[derive(Clone, Debug)]
+pub(super) enum Origin {
+    /// From its own run.
+    Run,
+    /// From a file, which may be forged: nothing but its shape was checked.
+    File,
+    /// From a file whose state contradicted itself as it went on; contains what was noticed.
+    Contradiction(String),
 }
 
 /// Rows that a stopped run has recorded.
@@ -46,7 +64,7 @@ pub(super) struct Past {
 engine::encoded!(struct Past { inspected, bytes });
 
 impl Past {
-    fn take(&mut self, rows: &Rows, inspection: bool) {
+    pub(super) fn take(&mut self, rows: &Rows, inspection: bool) {
         if *rows != Rows::default() {
             self.inspected.push(inspection);
             rows.encode(&mut self.bytes);
@@ -89,6 +107,16 @@ pub(super) fn build(
     Simulation::build_with(&plan.spec, &options, recorder).map_err(StudyError::Build)
 }
 
+impl Origin {
+    /// Does something with such a state.
+    pub(super) fn contain<T>(&self, work: impl FnOnce() -> T) -> Result<T, StudyError> {
+        match self {
+            Origin::Run => Ok(work()),
+            _ => contained(work).map_err(|Panicked(reason)| StudyError::Contradiction(reason)),
+        }
+    }
+}
+
 impl Session {
     /// Builds the network of a plan. At most so many threads are used. If it records, [`finish`](super::finish) writes its
     /// tables.
@@ -116,7 +144,39 @@ impl Session {
     ) -> Session {
         let (marks, past, now) = (Marks::new(&plan), Past::default(), simulation.now());
         let threads = threads.min(cores()).min(simulation.shards()).max(1);
-        Session { plan, simulation, threads, watch, records, marks, past, now, ended: None }
+        let (origin, room) = (Origin::Run, Limits::default().memory / PART_FOR_ROWS);
+        Session { plan, simulation, threads, watch, records, marks, past, now, ended: None, origin, room }
+    }
+
+    /// Returns why the session cannot go on, if so.
+    pub(super) fn unusable(&self) -> Option<StudyError> {
+        let room = shown(self.room);
+        match &self.origin {
+            Origin::Contradiction(reason) => Some(StudyError::Contradiction(reason.clone())),
+            _ if self.past.bytes.len() as u64 > self.room => Some(StudyError::TooMuch(format!(
+                "the rows recorded before the stop take more than {room} of memory, where they are kept until the run goes \
+                 on\n  stop earlier, sample less often (probes.sample_every), record less (probes.record, probes.nodes), do \
+                 not record (--no-record), or raise the limit of memory ({VARIABLE}), an eighth of which is for these rows"
+            ))),
+            _ => None,
+        }
+    }
+
+    /// Does something with copies of the session. If its state comes from a file, a panic is an error.
+    pub(crate) fn with_copies<T>(&self, work: impl FnOnce() -> T) -> Result<T, StudyError> {
+        self.unusable().map_or_else(|| self.origin.contain(work), Err)
+    }
+
+    /// Does something with the state. If it comes from a file, a panic is an error, and the session cannot go on.
+    pub(super) fn guarded<T>(&mut self, work: impl FnOnce(&mut Session) -> T) -> Result<T, StudyError> {
+        if let Some(error) = self.unusable() {
+            return Err(error);
+        }
+        let done = self.origin.clone().contain(|| work(&mut *self));
+        if let Err(StudyError::Contradiction(reason)) = &done {
+            self.origin = Origin::Contradiction(reason.clone());
+        }
+        done
     }
 
     /// The plan.
@@ -144,7 +204,16 @@ impl Session {
 
     /// Runs on until that time, or until the run ends early. A time that has passed changes nothing, nor does a step of a
     /// run that is over.
-    pub fn run_until(&mut self, until: Time, interrupt: &AtomicBool) -> RunSummary {
+    ///
+    /// # Errors
+    /// Returns an error if the rows recorded so far take more memory than is left for them, or if the state comes from a
+    /// file and contradicts itself. The session cannot go on then.
+    pub fn run_until(&mut self, until: Time, interrupt: &AtomicBool) -> Result<RunSummary, StudyError> {
+        let summary = self.guarded(|session| session.step(until, interrupt))?;
+        self.unusable().map_or(Ok(summary), Err)
+    }
+
+    fn step(&mut self, until: Time, interrupt: &AtomicBool) -> RunSummary {
         if let Some(summary) = self.ended.as_ref().filter(|_| self.is_over()) {
             return summary.clone();
         }
@@ -155,7 +224,7 @@ impl Session {
             interrupt: Some(interrupt),
             ..RunLimits::until(until.max(self.now))
         };
-        let (plan, past, instants) = (&self.plan, &mut self.past, self.marks.next());
+        let (plan, past, instants, room) = (&self.plan, &mut self.past, self.marks.next(), self.room);
         let marks = RefCell::new(&mut self.marks);
         let summary = self.simulation.run_among(
             &mut Alone,
@@ -163,7 +232,10 @@ impl Session {
             &instants,
             |seen, probes, ranks| {
                 past.take(&rows(ranks, seen, probes), seen.inspection);
-                ControlFlow::Continue(())
+                match past.bytes.len() as u64 > room {
+                    true => ControlFlow::Break(Limit::Bytes(room)),
+                    false => ControlFlow::Continue(()),
+                }
             },
             |mark, ranks| marks.borrow_mut().mark(plan, mark, ranks),
         );
@@ -239,22 +311,40 @@ mod tests {
     fn steps_and_copies_end_like_a_run_without_them() {
         let plan = load_str("steps", TEXT, &[], &NoFiles, Limits::default()).unwrap();
         let never = AtomicBool::new(false);
-        let whole = Session::start(plan.clone(), 1, false).unwrap().run_until(at(400), &never);
+        let whole = Session::start(plan.clone(), 1, false).unwrap().run_until(at(400), &never).unwrap();
         for threads in [1, 2] {
             let mut steps = Session::start(plan.clone(), threads, false).unwrap();
             for micros in [0, 1, 77, 78, 200] {
-                steps.run_until(at(micros), &never);
+                steps.run_until(at(micros), &never).unwrap();
             }
             assert_eq!(steps.now(), at(200));
             let (mut copy, before) = (steps.clone(), steps.totals());
-            let ended = steps.run_until(at(400), &never);
+            let ended = steps.run_until(at(400), &never).unwrap();
             assert_eq!((ended.fingerprint, ended.totals), (whole.fingerprint, whole.totals));
             // The copy has not moved.
             assert_eq!((copy.now(), copy.totals()), (at(200), before));
-            copy.run_until(at(100), &never);
+            copy.run_until(at(100), &never).unwrap();
             assert_eq!((copy.now(), copy.totals()), (at(200), before), "time does not go back");
-            assert_eq!(copy.run_until(at(400), &never).fingerprint, whole.fingerprint);
+            assert_eq!(copy.run_until(at(400), &never).unwrap().fingerprint, whole.fingerprint);
             assert_eq!(copy.flows(), steps.flows());
         }
+    }
+
+    #[test]
+    fn rows_of_a_stopped_run_take_no_more_memory_than_their_room() {
+        let never = AtomicBool::new(false);
+        let often = ["probes.sample_every=100ns".to_owned()];
+        let plan = load_str("steps", TEXT, &often, &NoFiles, Limits::default()).unwrap();
+        let held = |session: &Session| session.past.bytes.len() as u64;
+        let mut whole = Session::start(plan.clone(), 1, true).unwrap();
+        whole.run_until(at(400), &never).unwrap();
+        let mut bounded = Session { room: held(&whole) / 3, ..Session::start(plan.clone(), 2, true).unwrap() };
+        let refusal = bounded.run_until(at(400), &never).unwrap_err();
+        assert!(matches!(&refusal, StudyError::TooMuch(text) if text.contains("probes.sample_every")), "{refusal}");
+        assert!(bounded.now() < at(400) && held(&bounded) < held(&whole) * 2 / 3, "{}", held(&bounded));
+        // It stays refused, whatever is asked of it.
+        assert!(bounded.run_until(at(400), &never).is_err() && bounded.save().is_err());
+        let mut recorded_less = Session { room: held(&whole) / 3, ..Session::start(plan, 1, false).unwrap() };
+        assert_eq!(recorded_less.run_until(at(400), &never).unwrap().fingerprint, whole.fingerprint());
     }
 }

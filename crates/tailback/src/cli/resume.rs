@@ -4,7 +4,7 @@ use super::arguments::{Resume, Run};
 use super::console::{self, RunProgress};
 use super::exit::Exit;
 use super::{INTERRUPT, deadline, run};
-use engine::Ranks;
+use engine::{Panicked, Ranks, contained};
 use files::output::is_replaced;
 use scenario::Plan;
 use std::path::{Path, PathBuf};
@@ -56,7 +56,9 @@ pub fn save(arguments: &Run, plan: Plan, at: &str, ranks: &mut dyn Ranks) -> Exi
         Err(error) => return run::say(&error),
     };
     deadline::running();
-    session.run_until(Time::ZERO + at, &INTERRUPT);
+    if let Err(error) = session.run_until(Time::ZERO + at, &INTERRUPT) {
+        return run::say(&error);
+    }
     if INTERRUPT.load(Ordering::Relaxed) {
         return stopped_before(at);
     }
@@ -70,8 +72,17 @@ pub fn save(arguments: &Run, plan: Plan, at: &str, ranks: &mut dyn Ranks) -> Exi
     Exit::Success
 }
 
+/// Does something with a saved simulation. It may be forged: what its shape does not betray is a panic later.
+pub fn guarded(file: &Path, work: impl FnOnce() -> Exit) -> Exit {
+    contained(work).unwrap_or_else(|Panicked(reason)| say(file, &SavedError::Study(StudyError::Contradiction(reason))))
+}
+
 /// `tailback resume`
 pub fn resume(arguments: &Resume) -> Exit {
+    guarded(&arguments.file, || run_on(arguments))
+}
+
+fn run_on(arguments: &Resume) -> Exit {
     if let Err(exit) = deadline::start(arguments.limit.time_limit) {
         return exit;
     }

@@ -25,7 +25,7 @@ pub fn say(error: &StudyError) -> Exit {
     console::error(&error.to_string());
     match error {
         StudyError::Build(_) | StudyError::TooMuch(_) | StudyError::Rank { .. } => Exit::BadInput,
-        StudyError::NotRecorded | StudyError::Damaged => Exit::BadInput,
+        StudyError::NotRecorded | StudyError::Damaged | StudyError::Contradiction(_) => Exit::BadInput,
         StudyError::Results(error) => Exit::refusal(error),
     }
 }

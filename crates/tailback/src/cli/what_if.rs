@@ -37,6 +37,10 @@ fn begin(arguments: &WhatIf, threads: usize) -> Result<Session, Exit> {
 
 /// `tailback what-if`
 pub fn what_if(arguments: &WhatIf) -> Exit {
+    if is_saved(arguments) { resume::guarded(&arguments.file, || run_all(arguments)) } else { run_all(arguments) }
+}
+
+fn run_all(arguments: &WhatIf) -> Exit {
     if let Err(exit) = deadline::start(arguments.limit.time_limit) {
         return exit;
     }
@@ -60,7 +64,9 @@ pub fn what_if(arguments: &WhatIf) -> Exit {
     let duration = session.plan().run.duration;
     match arguments.at.as_ref().map(|at| at.parse::<Span>()) {
         Some(Ok(at)) if at < duration => {
-            session.run_until(Time::ZERO + at, &INTERRUPT);
+            if let Err(error) = session.run_until(Time::ZERO + at, &INTERRUPT) {
+                return run::say(&error);
+            }
             if INTERRUPT.load(Ordering::Relaxed) {
                 return resume::stopped_before(at);
             }

@@ -65,6 +65,31 @@ impl Pool {
         frame
     }
 
+    /// Whether each place of the pool is in one of these lists, alone, or free, and in one of them only.
+    pub(crate) fn is_shared_out(&self, lists: impl Iterator<Item = List>, single: impl Iterator<Item = u32>) -> bool {
+        let mut left = vec![true; self.frames.len()];
+        let mut used = 0_usize;
+        let mut walk = |head: u32, counts: bool| {
+            let (mut place, mut last) = (head, NIL);
+            while place != NIL {
+                let here = left.get_mut(place as usize).filter(|left| **left)?;
+                *here = false;
+                used += usize::from(counts);
+                (last, place) = (place, self.frames[place as usize].next);
+            }
+            Some(last)
+        };
+        let mut ends = |list: List| walk(list.head, true).is_some_and(|last| list.is_empty() || last == list.tail);
+        let mut sound = lists.into_iter().all(&mut ends);
+        sound &= walk(self.free, false).is_some();
+        for place in single {
+            let here = left.get_mut(place as usize).filter(|left| **left);
+            sound &= here.map(|here| *here = false).is_some();
+            used += 1;
+        }
+        sound && left.iter().all(|left| !left) && used == self.live as usize
+    }
+
     /// Gives a frame's place back. The last one given back is the first one used again: it is still in the cache.
     #[inline]
     pub(crate) fn release(&mut self, place: u32) {
