@@ -3,7 +3,7 @@
 use crate::program::{CUT_OFF, Program};
 use crate::random::Random;
 use crate::scenario::{Coverage, Scenario, Target, scenario, targets};
-use crate::{Scratch, commands, corrupt, kill, mutate, places, runs};
+use crate::{Scratch, commands, corrupt, kill, mutate, places, runs, saved, served};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -35,11 +35,23 @@ pub enum Kind {
     Corruption,
     /// Two writers, users' files, full disks, paths that are no files.
     Places,
+    /// Damaged and forged saved simulations.
+    Saved,
+    /// Hostile requests to a server.
+    Served,
 }
 
 /// All kinds.
-pub const KINDS: [Kind; 6] =
-    [Kind::Scenarios, Kind::Commands, Kind::Mutations, Kind::Kills, Kind::Corruption, Kind::Places];
+pub const KINDS: [Kind; 8] = [
+    Kind::Scenarios,
+    Kind::Commands,
+    Kind::Mutations,
+    Kind::Kills,
+    Kind::Corruption,
+    Kind::Places,
+    Kind::Saved,
+    Kind::Served,
+];
 
 impl Kind {
     /// Its name on the command line.
@@ -52,6 +64,8 @@ impl Kind {
             Kind::Kills => "kills",
             Kind::Corruption => "corruption",
             Kind::Places => "places",
+            Kind::Saved => "saved",
+            Kind::Served => "served",
         }
     }
 }
@@ -102,6 +116,8 @@ pub fn attack(kind: Kind, setting: &Setting, number: u64, tally: &mut Tally) -> 
         Kind::Kills => kill::attack(setting, number, scratch.path(), tally),
         Kind::Corruption => corrupt::attack(setting, number, scratch.path(), tally),
         Kind::Places => places::attack(setting, number, scratch.path(), tally),
+        Kind::Saved => saved::attack(setting, number, scratch.path(), tally),
+        Kind::Served => served::attack(setting, number, scratch.path(), tally),
     };
     match result {
         Err(what) if what.contains(CUT_OFF) => {

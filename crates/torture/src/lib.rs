@@ -1,5 +1,5 @@
-//! Attacks on the laboratory, kept: random scenarios over the whole format, mutated inputs, kills, corruption, hostile
-//! paths. Each attack is repeated by its seed and number.
+//! Attacks on the laboratory, kept: random scenarios over the whole format, mutated inputs, kills, corruption, forged
+//! saved simulations, hostile paths and requests. Each attack is repeated by its seed and number.
 //!
 //! Nothing depends on this crate but tests and `cargo xtask torture`. It refuses nothing and judges only what is
 //! promised: see SECURITY.md.
@@ -18,7 +18,9 @@ pub mod places;
 pub mod program;
 pub mod random;
 pub mod runs;
+mod saved;
 pub mod scenario;
+mod served;
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};

@@ -25,7 +25,7 @@ usage: cargo xtask torture [--minutes N] [--seed S] [--jobs J] [--only KIND] [--
   --minutes N    how long [default: 10]; attacks that are not done 10 s after that are cut off
   --seed S       names every random choice [default: 1]
   --jobs J       attacks at a time [default: the cores of this machine]
-  --only KIND    scenarios, commands, mutations, kills, corruption or places [default: all of them]
+  --only KIND    scenarios, commands, mutations, kills, corruption, places, saved or served [default: all]
   --attack N     only the attack of that number, as a finding says it
   coverage       instead of attacks, the keys that no random scenario has in it
   --from N       the number of the first attack of each kind [default: 0]

@@ -248,7 +248,7 @@ const ODD: [&str; 38] = [
 const UNITS: [&str; 14] = ["ps", "ns", "us", "ms", "s", "min", "h", "B", "KB", "MB", "GB", "Mb/s", "Gb/s", "%"];
 
 /// One piece of damage that keeps to lines of keys and tables, most of the time.
-fn damage(text: &mut String, random: &mut Random) {
+pub(crate) fn damage(text: &mut String, random: &mut Random) {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let pairs: Vec<usize> = (0..lines.len()).filter(|&at| is_pair(&lines[at])).collect();
     let headers: Vec<usize> = (0..lines.len()).filter(|&at| lines[at].starts_with('[')).collect();

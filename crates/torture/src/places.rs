@@ -389,11 +389,11 @@ fn links(program: &Program, at: &Path) -> Result<(), String> {
 }
 
 #[cfg(unix)]
-fn link(target: &str, path: &Path) -> std::io::Result<()> {
+pub(crate) fn link(target: &str, path: &Path) -> std::io::Result<()> {
     std::os::unix::fs::symlink(target, path)
 }
 
 #[cfg(not(unix))]
-fn link(_: &str, path: &Path) -> std::io::Result<()> {
+pub(crate) fn link(_: &str, path: &Path) -> std::io::Result<()> {
     std::fs::write(path, "")
 }

@@ -95,7 +95,7 @@ fn resumed(plan: &Plan, whole: &Execution, out: &Path, folder: &Path, random: &m
     let stop = Span::from_picos(random.below(plan.run.duration.as_picos().max(1)));
     let threads = 1 + random.index(3);
     let mut session = Session::start(plan.clone(), threads, true).map_err(|error| error.to_string())?;
-    session.run_until(Time::ZERO + stop, &quiet);
+    session.run_until(Time::ZERO + stop, &quiet).map_err(|error| format!("until {stop}: {error}"))?;
     if session.is_over() {
         return Ok(());
     }

@@ -40,6 +40,21 @@ fn every_command_survives_random_scenarios() {
     attacks(Kind::Commands, 0..3);
 }
 
+/// Damaged files are refused, and forged ones refused or run, without a panic and in bounded time and memory.
+#[test]
+fn forged_saved_simulations_do_no_harm() {
+    let tally = attacks(Kind::Saved, 0..8);
+    let count = |what: &str| tally.counts.get(what).copied().unwrap_or(0);
+    assert!(count("forged") > 15 && count("refused") > 5 && count("ran") > 3, "{tally:?}");
+}
+
+#[test]
+fn hostile_requests_do_no_harm() {
+    let tally = attacks(Kind::Served, 0..3);
+    let count = |what: &str| tally.counts.get(what).copied().unwrap_or(0);
+    assert!(count("answered") > 20 && count("refused 404") > 0 && count("refused 403") > 0, "{tally:?}");
+}
+
 #[test]
 fn mutated_inputs_do_no_harm() {
     attacks(Kind::Mutations, 0..400);
