@@ -406,7 +406,10 @@ impl ReactionPoint for Dcqcn {
         let limiter = self.limiter.as_ref()?;
         // A limiter that has recovered completely has nothing to do.
         let stage = limiter.stage_ends.filter(|_| limiter.current < self.link);
-        stage.into_iter().chain(limiter.decrease_due).min()
+        match (stage, limiter.decrease_due) {
+            (Some(stage), Some(decrease)) => Some(stage.min(decrease)),
+            (stage, decrease) => stage.or(decrease),
+        }
     }
 
     #[inline]

@@ -283,18 +283,28 @@ impl Flow {
 
     /// Whether it has something to send and nothing of its own holds it.
     pub(crate) fn may_send(&self, now: Time) -> bool {
-        self.not_before <= now
-            && match self.next() {
-                Next::Nothing => false,
-                Next::Fresh => self.may_start(true),
-                Next::Again { windowed, .. } => self.may_start(windowed),
-            }
+        self.not_before <= now && self.may_start(|| self.reaction.allowance())
+    }
+
+    /// Likewise, if its reaction point is known to allow that.
+    #[inline]
+    pub(crate) fn may_send_within(&self, now: Time, allowance: Allowance) -> bool {
+        self.not_before <= now && self.may_start(|| allowance)
+    }
+
+    #[inline(always)]
+    fn may_start(&self, allowance: impl FnOnce() -> Allowance) -> bool {
+        match self.next() {
+            Next::Nothing => false,
+            Next::Fresh => self.fits(true, allowance()),
+            Next::Again { windowed, .. } => self.fits(windowed, allowance()),
+        }
     }
 
     /// Whether the rate is more than a stop, and the window, if it applies, has room for another frame. One frame may
     /// always go when nothing is on its way.
-    fn may_start(&self, windowed: bool) -> bool {
-        let allowance = self.reaction.allowance();
+    #[inline]
+    fn fits(&self, windowed: bool, allowance: Allowance) -> bool {
         match allowance.window {
             _ if allowance.rate == Some(HALTED) => false,
             Some(window) if windowed => {
@@ -376,8 +386,10 @@ impl Flow {
         bytes
     }
 
-    /// A frame of that length (overhead counted in `size`) starts now, for the first time or again.
-    pub(crate) fn on_sent(&mut self, now: Time, len: u16, size: Bytes, acknowledged: bool, again: bool) {
+    /// A frame of that length (overhead counted in `size`) starts now, for the first time or again. Returns what its
+    /// reaction point allows from now on.
+    #[inline]
+    pub(crate) fn on_sent(&mut self, now: Time, len: u16, size: Bytes, acknowledged: bool, again: bool) -> Allowance {
         self.sent = self.sent.wrapping_add(1);
         self.reaction.on_sent(now, Bytes::new(u64::from(len)));
         if !again {
@@ -389,13 +401,15 @@ impl Flow {
                 starts.0.push_back(now);
             }
         }
-        self.paced_at = self.reaction.allowance().rate;
+        let allowance = self.reaction.allowance();
+        self.paced_at = allowance.rate;
         if let Some(rate) = self.paced_at {
             (self.last_start, self.last_bits) = (now, size.bits());
             self.not_before = now.saturating_add(self.wait_at(rate));
         } else if self.keeps_gap {
             (self.last_start, self.last_bits) = (now, size.bits());
         }
+        allowance
     }
 
     /// How long the frame that started last takes at a rate.

@@ -3,53 +3,99 @@
 use crate::machine::frame::{Frame, NIL, TELEMETRY};
 use crate::machine::host::flow::Flow;
 use crate::machine::network::{Ctx, Network};
-use crate::machine::port::{CREDITS, MULTIHOMED};
+use crate::machine::port::{CREDITS, MULTIHOMED, TIMED};
 use crate::observe::probe::{Probe, SourceState};
 use congestion::ReactionPoint;
 use transport::Next;
 use units::{Bytes, Time};
 
 impl<P: Probe> Network<P> {
+    /// The wire of a host's port is free, or may be: the next frame starts.
+    ///
+    /// This is the short path: one class ready, no credits, one link. What else there is to do is done by
+    /// [`Network::transmit_by_class`], which could do this too.
+    #[inline(never)]
+    pub(crate) fn transmit_from_host(&mut self, now: Time, p: u32, host: u32, ctx: &mut Ctx) {
+        if self.ports[p as usize].flags & TIMED != 0 {
+            self.run_due_timers(now, host, ctx);
+        }
+        let port = &mut self.ports[p as usize];
+        let classes = port.waiting & !port.blocked;
+        if !(port.control.is_empty() && classes.is_power_of_two()) {
+            return self.transmit_by_class(now, p, ctx);
+        }
+        port.moved |= classes;
+        let class = classes.trailing_zeros() as u8;
+        let lane = &mut self.lanes[p as usize * self.classes + usize::from(class)];
+        let place = lane.queue.head;
+        let place = if place == NIL {
+            let tail = lane.ready;
+            self.take_turn(now, p, host, tail, ctx)
+        } else {
+            let frame = &self.pool[place];
+            lane.queue.head = frame.next;
+            lane.bytes -= u32::from(frame.len);
+            if frame.next == NIL && lane.ready == NIL {
+                port.waiting &= !classes;
+            }
+            place
+        };
+        self.start_from_host(now, p, place, ctx);
+    }
+
     /// The next frame of a class from a host: what waits in its queue, then its flows in turn.
     #[inline]
     pub(crate) fn take_from_host(&mut self, now: Time, p: u32, host: u32, class: u8, ctx: &mut Ctx) -> Option<u32> {
         let lane = self.lane(p, class);
-        let smallest = self.plan.smallest_frame;
         let tail = self.lanes[lane].ready;
         if !self.lanes[lane].queue.is_empty() {
             return self.take_from_queue(p, class);
         }
-        let slot = self.flows[tail as usize].next_ready;
         if self.ports[p as usize].flags & CREDITS != 0 {
             let len = self.next_flow_len(tail) as u16;
             if !self.spend(p, class, len) {
                 return None;
             }
         }
+        Some(self.take_turn(now, p, host, tail, ctx))
+    }
+
+    /// The next frame of the flow whose turn it is: the one after `tail`, the last of its ring.
+    #[inline(always)]
+    fn take_turn(&mut self, now: Time, p: u32, host: u32, tail: u32, ctx: &mut Ctx) -> u32 {
+        let slot = self.flows[tail as usize].next_ready;
         let flow = &mut self.flows[slot as usize];
-        if flow.plain && flow.greedy {
-            let (spray, destination) = (self.plan.spray, flow.destination);
-            let frame = match destination {
-                NIL => flow.make(now, smallest, spray, self.plan.flows[flow.number as usize].hosts()),
-                _ => flow.make(now, smallest, spray, &[]),
-            };
-            self.totals.made(frame.len);
-            // Its turn is over: it becomes the last of the ring.
-            self.lanes[lane].ready = slot;
-            if flow.remaining == 0 {
-                let number = flow.number;
-                self.leave_ring(p, slot);
-                if self.probe.wants_causes() {
-                    self.note_source(now, slot);
-                }
-                if self.waiting.is_some() {
-                    self.last_frame_starts(now, p, number, frame.len, ctx);
-                }
-                self.give_up_if_done(host, slot);
-            }
-            return Some(self.pool.put(frame));
+        if !(flow.plain && flow.greedy) {
+            return self.take_from_flow(now, p, host, slot, ctx);
         }
-        Some(self.take_from_flow(now, p, host, slot, ctx))
+        let (smallest, spray, destination) = (self.plan.smallest_frame, self.plan.spray, flow.destination);
+        let frame = match destination {
+            NIL => flow.make(now, smallest, spray, self.plan.flows[flow.number as usize].hosts()),
+            _ => flow.make(now, smallest, spray, &[]),
+        };
+        self.totals.made(frame.len);
+        // Its turn is over: it becomes the last of the ring.
+        let class = usize::from(flow.class);
+        let over = flow.remaining == 0;
+        self.lanes[p as usize * self.classes + class].ready = slot;
+        if over {
+            self.end_plain_flow(now, p, host, slot, frame.len, ctx);
+        }
+        self.pool.put(frame)
+    }
+
+    /// A flow without limits has made its last frame, of that length.
+    #[inline(never)]
+    fn end_plain_flow(&mut self, now: Time, p: u32, host: u32, slot: u32, len: u16, ctx: &mut Ctx) {
+        let number = self.flows[slot as usize].number;
+        self.leave_ring(p, slot);
+        if self.probe.wants_causes() {
+            self.note_source(now, slot);
+        }
+        if self.waiting.is_some() {
+            self.last_frame_starts(now, p, number, len, ctx);
+        }
+        self.give_up_if_done(host, slot);
     }
 
     /// The next frame of a flow that is paced, limited or acknowledged.
@@ -92,7 +138,7 @@ impl<P: Probe> Network<P> {
             frame.tag = TELEMETRY;
             self.telemetry.begin(place);
         }
-        flow.on_sent(now, len, size, flow.acknowledged, again);
+        let allowance = flow.on_sent(now, len, size, flow.acknowledged, again);
         if flow.reliable.is_some() {
             let announced = flow.announcement();
             if announced != 0 {
@@ -105,7 +151,7 @@ impl<P: Probe> Network<P> {
             self.last_frame_starts(now, p, number, len + tag, ctx);
         }
         let flow = &mut self.flows[slot as usize];
-        let more = flow.may_send(now);
+        let more = flow.may_send_within(now, allowance);
         let stalled = std::mem::take(&mut flow.stalled);
         let (class, sprays, probes, all_made) = (flow.class, flow.sprays, flow.probes, flow.remaining == 0);
         let lane = self.lane(p, class);

@@ -2,7 +2,7 @@
 
 use crate::machine::host::flow::LIMITER;
 use crate::machine::host::flow::{ACTIVITY, DEADLINE, LOST, RETRANSMISSION, SOURCE, TIMERS};
-use crate::machine::network::{Ctx, Device, Network};
+use crate::machine::network::{Ctx, Network};
 use crate::observe::probe::Probe;
 use congestion::ReactionPoint;
 use units::Time;
@@ -72,9 +72,8 @@ impl<P: Probe> Network<P> {
     }
 
     /// A host's wire is about to choose: flows that may send from this very instant on are in the ring before it does.
-    #[inline(never)]
-    pub(crate) fn run_due_timers(&mut self, now: Time, p: u32, ctx: &mut Ctx) {
-        let Device::Host(host) = self.ports[p as usize].device else { return };
+    #[inline]
+    pub(crate) fn run_due_timers(&mut self, now: Time, host: u32, ctx: &mut Ctx) {
         if self.hosts[host as usize].timers.peek().is_some_and(|(at, _)| at <= now) {
             self.on_flow_timers(now, host, ctx);
         }

@@ -66,16 +66,29 @@ impl<P: Probe> Network<P> {
     /// The general case of sending.
     #[inline(never)]
     fn transmit_otherwise(&mut self, now: Time, p: u32, ctx: &mut Ctx) {
-        let flags = self.ports[p as usize].flags;
-        if flags & (DOWN | TIMED) != 0 {
+        let Port { flags, device, .. } = self.ports[p as usize];
+        if let Device::Host(host) = device {
+            if flags & !(TIMED | CUT_THROUGH | NOISY) == 0 {
+                return self.transmit_from_host(now, p, host, ctx);
+            }
             if flags & DOWN != 0 {
                 return;
             }
-            self.run_due_timers(now, p, ctx);
+            if flags & TIMED != 0 {
+                self.run_due_timers(now, host, ctx);
+            }
             if flags & SPRAYED != 0 && self.ports[p as usize].control.is_empty() {
                 self.call_sprayed(now, p, ctx);
             }
+        } else if flags & DOWN != 0 {
+            return;
         }
+        self.transmit_by_class(now, p, ctx);
+    }
+
+    /// What of the neighbour's or of a class's may start, when all that is due at this instant has happened.
+    pub(crate) fn transmit_by_class(&mut self, now: Time, p: u32, ctx: &mut Ctx) {
+        let flags = self.ports[p as usize].flags;
         let port = &self.ports[p as usize];
         let mut classes = port.waiting & !port.blocked;
         if !port.control.is_empty() {
@@ -235,6 +248,16 @@ impl<P: Probe> Network<P> {
         if self.ports[p as usize].flags & (CONGESTION_POINT | MARKS | STAMPS) != 0 {
             self.show_start(now, p, place, now + busy);
         }
+        // Taking the frame may have kicked this very port; that is answered by its end of transmission.
+        ctx.alarms.arm(self.numbers.transmit + p, now + busy);
+        self.launch(now, p, place, busy, ctx);
+    }
+
+    /// Occupies the wire of a host with a frame.
+    #[inline(always)]
+    pub(crate) fn start_from_host(&mut self, now: Time, p: u32, place: u32, ctx: &mut Ctx) {
+        let size = Bytes::new(u64::from(self.pool[place].len)) + self.plan.overhead;
+        let busy = self.ports[p as usize].wire.serialise(size);
         // Taking the frame may have kicked this very port; that is answered by its end of transmission.
         ctx.alarms.arm(self.numbers.transmit + p, now + busy);
         self.launch(now, p, place, busy, ctx);

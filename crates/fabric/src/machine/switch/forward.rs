@@ -87,10 +87,11 @@ impl<P: Probe> Network<P> {
                 self.note_join(now, out, place);
             }
         } else {
-            let frame = self.pool[place];
-            let size = (self.pool[place].class, u32::from(self.pool[place].len));
+            let frame = &self.pool[place];
+            let size = (frame.class, u32::from(frame.len));
+            let shown = watched.then_some(*frame);
             if !self.wait_at_output(now, switch, out, place, size, ctx) {
-                if watched {
+                if let Some(frame) = shown {
                     self.show_dropped(now, switch, &frame, ctx);
                 }
                 return;
