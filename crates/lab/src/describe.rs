@@ -6,7 +6,7 @@ use study::severity_name;
 
 /// A mistake and where it is.
 pub(crate) fn complaint(it: Complaint) -> Value {
-    let Complaint { file, line, column, width, message, help } = it;
+    let Complaint { file, line, column, width, message, help, .. } = it;
     json!({ "file": file, "line": line, "column": column, "width": width, "message": message, "help": help })
 }
 

@@ -2,6 +2,7 @@
 
 use super::plan::Plan;
 use super::source::{Place, SourceKind, SourceText, Sources, floor_boundary};
+use super::tree::Paths;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use files::text::on_one_line;
 use std::fmt;
@@ -38,6 +39,8 @@ impl Problem {
 pub struct Complaint {
     /// File, or the name of the override.
     pub file: String,
+    /// Path of the key, such as `workloads[0].load`, in values that have no lines, and in an override.
+    pub key: Option<String>,
     /// Line number, from one.
     pub line: usize,
     /// Column in characters, from one.
@@ -55,6 +58,8 @@ pub struct Complaint {
 pub struct Errors {
     sources: Sources,
     problems: Vec<Problem>,
+    /// The name of a scenario that was no text, and the paths of its keys, by which its problems are shown.
+    values: Option<(String, Paths)>,
 }
 
 impl Errors {
@@ -69,7 +74,7 @@ impl Errors {
         let sources = sources.on_one_line();
         problems.sort_by_key(|problem| problem.place);
         problems.dedup_by(|a, b| a.place == b.place && a.message == b.message);
-        Errors { sources, problems }
+        Errors { sources, problems, values: None }
     }
 
     /// The same of a cell of that scenario's grid: a value of an axis is shown where `[sweep]` states it, and else under
@@ -96,14 +101,47 @@ impl Errors {
         self
     }
 
+    /// The same of a scenario whose first text, of that name, was written for values that have no lines, such as a dictionary
+    /// of Python: its problems are shown by the paths of their keys. Other scenarios' problems stay as they are.
+    #[must_use]
+    pub fn of_values(mut self, text: &str, shown: &str) -> Errors {
+        if let Some(source) = self.sources.get(0).filter(|source| source.name == text) {
+            self.values = Some((shown.to_owned(), Paths::of(&source.text)));
+        }
+        self
+    }
+
+    /// The same with every override under the name of that option.
+    #[must_use]
+    pub fn overrides_as(mut self, option: &str) -> Errors {
+        self.sources.call_all(option);
+        self
+    }
+
+    /// Returns the values that a position is in: their name, and the path of the key there.
+    fn values_at(&self, place: Place) -> Option<(&str, Option<String>)> {
+        let (name, paths) = self.values.as_ref().filter(|_| place.source == 0)?;
+        Some((name, paths.at(place.start as usize).map(|path| on_one_line(path).into_owned())))
+    }
+
+    /// Returns the path of the key that an override sets.
+    fn override_at(&self, place: Place) -> Option<String> {
+        let source = self.sources.get(place.source).filter(|source| source.kind == SourceKind::Override)?;
+        source.text.split_once('=').map(|(key, _)| on_one_line(key.trim()).into_owned())
+    }
+
     /// Returns the problems in the order of the text.
     pub fn complaints(&self) -> impl Iterator<Item = Complaint> {
         self.problems.iter().map(|problem| {
             let (line, column) = self.sources.position(problem.place);
-            let file = self.sources.get(problem.place.source).map(|source| source.name.clone()).unwrap_or_default();
+            let named = || self.sources.get(problem.place.source).map(|source| source.name.clone()).unwrap_or_default();
+            let (file, key) = match self.values_at(problem.place) {
+                Some((name, key)) => (name.to_owned(), key),
+                None => (named(), self.override_at(problem.place)),
+            };
             let text = self.sources.get(problem.place.source).map_or("", |source| source.text.as_str());
             let width = text[self.range(problem.place)].chars().count();
-            Complaint { file, line, column, width, message: problem.message.clone(), help: problem.help.clone() }
+            Complaint { file, key, line, column, width, message: problem.message.clone(), help: problem.help.clone() }
         })
     }
 
@@ -134,6 +172,9 @@ impl Errors {
 
     fn groups<'a>(&'a self, problem: &'a Problem) -> Vec<Group<'a>> {
         let mut group = Group::with_title(Level::ERROR.primary_title(problem.message.as_str()));
+        if let Some((name, key)) = self.values_at(problem.place) {
+            return vec![self.by_key(group, key.unwrap_or_else(|| name.to_owned()), problem)];
+        }
         // Two places of one text go into one excerpt, places of two texts into two.
         let also = problem.also.as_ref();
         let together = also.filter(|(place, _)| place.source == problem.place.source);
@@ -158,6 +199,17 @@ impl Errors {
             group = group.element(Level::HELP.message(problem.help.as_str()));
         }
         vec![group]
+    }
+
+    /// Adds the path of the key to a group, in the place of an excerpt.
+    fn by_key<'a>(&'a self, group: Group<'a>, key: String, problem: &'a Problem) -> Group<'a> {
+        let mut group = group.element(Origin::path(key));
+        if let Some((place, label)) = &problem.also {
+            let other = self.values_at(*place).and_then(|(_, key)| key).or_else(|| self.override_at(*place));
+            let label = other.map_or(label.clone(), |other| format!("{other}: {label}"));
+            group = group.element(Level::NOTE.message(label));
+        }
+        if problem.help.is_empty() { group } else { group.element(Level::HELP.message(problem.help.as_str())) }
     }
 
     fn snippet<'a>(&'a self, place: Place) -> Option<Snippet<'a, annotate_snippets::Annotation<'a>>> {
@@ -209,6 +261,26 @@ mod tests {
 
 1 error";
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn values_without_lines_show_the_paths_of_their_keys() {
+        let errors = errors("a = 1\nbb = { c = [3, 4] }\n", vec![(18, 19), (4, 5)]).of_values("a.toml", "a dictionary");
+        let expected = "error: it is wrong
+ --> a
+  |
+  = help: mend it
+
+error: it is wrong
+ --> bb.c[1]
+  |
+  = help: mend it
+
+2 errors";
+        assert_eq!(errors.to_string(), expected);
+        let told = |it: Complaint| (it.file, it.key);
+        let key = |key: &str| ("a dictionary".to_owned(), Some(key.to_owned()));
+        assert_eq!(errors.complaints().map(told).collect::<Vec<_>>(), [key("a"), key("bb.c[1]")]);
     }
 
     #[test]

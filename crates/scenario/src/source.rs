@@ -77,6 +77,12 @@ impl Sources {
         self.texts.iter_mut().filter(named).for_each(|source| source.name = option.to_owned());
     }
 
+    /// Calls all overrides after an option.
+    pub(crate) fn call_all(&mut self, option: &str) {
+        let overrides = self.texts.iter_mut().filter(|it| it.kind == SourceKind::Override);
+        overrides.for_each(|source| source.name = option.to_owned());
+    }
+
     /// Escapes control characters in the names of the texts.
     pub(crate) fn on_one_line(mut self) -> Sources {
         for source in &mut self.texts {

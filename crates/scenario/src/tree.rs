@@ -138,6 +138,48 @@ pub(crate) fn parse_value(source: u32, text: &str, offset: usize) -> Option<Item
     Some(convert(source, offset, value.get_ref(), value.span()))
 }
 
+/// The paths of all keys and values of a text, as overrides name them, by where they are.
+#[derive(Clone, Debug)]
+pub(crate) struct Paths(Vec<(std::ops::Range<usize>, String)>);
+
+impl Paths {
+    pub(crate) fn of(text: &str) -> Paths {
+        let (table, _) = DeTable::parse_recoverable(text);
+        let mut paths = Paths(Vec::new());
+        paths.table(table.get_ref(), "");
+        // What lies inside comes after what lies around it.
+        paths.0.sort_by_key(|(span, _)| (span.start, std::cmp::Reverse(span.end)));
+        paths
+    }
+
+    /// Returns the path of the innermost key or value at a byte.
+    pub(crate) fn at(&self, at: usize) -> Option<&str> {
+        let begun = self.0.partition_point(|(span, _)| span.start <= at);
+        self.0[..begun].iter().rev().find(|(span, _)| span.contains(&at)).map(|(_, path)| path.as_str())
+    }
+
+    fn table(&mut self, table: &DeTable<'_>, above: &str) {
+        for (key, value) in table {
+            let path = if above.is_empty() { key.get_ref().to_string() } else { format!("{above}.{}", key.get_ref()) };
+            self.0.push((key.span(), path.clone()));
+            self.value(value.get_ref(), value.span(), path);
+        }
+    }
+
+    fn value(&mut self, value: &DeValue<'_>, span: std::ops::Range<usize>, path: String) {
+        match value {
+            DeValue::Table(table) => self.table(table, &path),
+            DeValue::Array(list) => {
+                for (number, item) in list.iter().enumerate() {
+                    self.value(item.get_ref(), item.span(), format!("{path}[{number}]"));
+                }
+            }
+            _ => {}
+        }
+        self.0.push((span, path));
+    }
+}
+
 fn syntax(source: u32, offset: usize, text: &str, error: &toml::de::Error) -> Problem {
     let span = error.span().unwrap_or(text.len()..text.len());
     let help = match error.message() {
@@ -200,6 +242,27 @@ mod tests {
         assert_eq!(&text[seed.key.start as usize..seed.key.end as usize], "seed");
         assert_eq!(&text[seed.item.place.start as usize..seed.item.place.end as usize], "7");
         assert!(matches!(seed.item.data, Data::Integer(7)));
+    }
+
+    #[test]
+    fn a_place_has_the_path_of_its_key() {
+        let text =
+            "name = \"x\"\nnetwork = { link = { rate = 1 } }\nlist = [{ a = 1 }, { b = [7, 8] }]\n[run]\nseed = 7\n";
+        for (found, path) in [
+            ("name", "name"),
+            ("rate", "network.link.rate"),
+            ("1 }", "network.link.rate"),
+            ("{ rate", "network.link"),
+            ("a =", "list[0].a"),
+            ("{ b", "list[1]"),
+            ("8]", "list[1].b[1]"),
+            ("seed", "run.seed"),
+        ] {
+            let at = text.find(found).unwrap();
+            assert_eq!(Paths::of(text).at(at), Some(path), "{found}");
+        }
+        assert_eq!(Paths::of(text).at(4), None);
+        assert_eq!(Paths::of("= =").at(1), None);
     }
 
     #[test]
