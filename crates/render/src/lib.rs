@@ -13,6 +13,7 @@
 //! ```
 
 pub mod figure;
+pub mod paper;
 pub mod plot;
 pub mod report;
 pub mod stability;

@@ -10,7 +10,7 @@ use crate::run::names::slug;
 use fabric::workload::FlowSpec;
 use files::output::write_file;
 use results::document::{Document, FaultEffect, Faults, RankedFault};
-use scenario::{FaultKind, Plan, SingleFault, VARIANT, load};
+use scenario::{FaultKind, FaultSettings, Pattern, Plan, SingleFault, VARIANT, load, single_faults};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use units::Span;
@@ -132,12 +132,82 @@ impl FaultStudy {
     }
 }
 
+/// The faults to try, as asked for; what is not given follows from the network.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FaultWishes {
+    /// Names of kinds; none is all kinds.
+    pub kinds: Vec<String>,
+    /// Names of nodes, with wildcards; none is all nodes.
+    pub among: Vec<String>,
+    /// Time at which faults begin.
+    pub at: Option<String>,
+    /// Time at which they end.
+    pub until: Option<String>,
+    /// Time for which a flapping link is down, and then up.
+    pub flap: Option<String>,
+    /// Bit error rate of a bad link.
+    pub bit_error_rate: Option<f64>,
+    /// Service rate of a slow receiver, as a part of its link rate.
+    pub slow: Option<f64>,
+}
+
+impl FaultWishes {
+    /// Returns when the faults begin, and the faults. If times are missing, the network is run once without a fault.
+    ///
+    /// # Errors
+    /// Returns an error if a wish is invalid, or if that run fails.
+    pub fn faults(&self, plan: &Plan, interrupt: &AtomicBool) -> Result<(Span, Vec<SingleFault>), GridError> {
+        let refused = |reason: String| GridError::Search { reason };
+        let time = |name: &str, text: &Option<String>| {
+            let parsed = text.as_ref().map(|text| text.parse::<Span>()).transpose();
+            parsed.map_err(|error| refused(format!("{name}: {error}")))
+        };
+        let (at, until, flap) = (time("--at", &self.at)?, time("--until", &self.until)?, time("--flap", &self.flap)?);
+        let kind = |name: &String| {
+            let unknown = || refused(format!("no kind of fault '{name}'; there are {}", fault_kinds().join(", ")));
+            FaultKind::named(name).ok_or_else(unknown)
+        };
+        let kinds: Vec<FaultKind> = match self.kinds.as_slice() {
+            [] => FaultKind::ALL.to_vec(),
+            named => named.iter().map(kind).collect::<Result<_, _>>()?,
+        };
+        let among: Result<Vec<Pattern>, String> = self.among.iter().map(|text| Pattern::parse(text)).collect();
+        let among = among.map_err(refused)?;
+        // Where both are given, the network need not run first.
+        let busy = match (at, flap) {
+            (Some(_), Some(_)) => [Span::ZERO, plan.run.duration],
+            _ => busy_time(plan, interrupt)?,
+        };
+        let usual = FaultSettings::of(busy);
+        let settings = FaultSettings {
+            at: at.unwrap_or(usual.at),
+            until,
+            flap: flap.unwrap_or(usual.flap),
+            bit_error_rate: self.bit_error_rate.unwrap_or(usual.bit_error_rate),
+            slow: self.slow.unwrap_or(usual.slow),
+        };
+        if settings.at >= plan.run.duration {
+            let text = format!("faults begin at {}, after the end of the run\n  give an earlier --at", settings.at);
+            return Err(refused(text));
+        }
+        if settings.until.is_some_and(|until| until <= settings.at) {
+            let text = format!("faults end before they begin at {}\n  give a later --until", settings.at);
+            return Err(refused(text));
+        }
+        if !(0.0..1.0).contains(&settings.bit_error_rate) || !(0.0..=1.0).contains(&settings.slow) {
+            let text = "--bit-error-rate and --slow are parts of one\n  give a number from 0 to 1";
+            return Err(refused(text.into()));
+        }
+        Ok((settings.at, single_faults(plan, &kinds, &among, &settings)))
+    }
+}
+
 /// Returns the time in which a network without a fault is busy: from the start of its first flow until its last one
 /// completes, or to the end of the run if one does not. It runs it once.
 ///
 /// # Errors
 /// Returns an error if the run fails.
-pub fn busy_time(plan: &Plan, interrupt: &AtomicBool) -> Result<[Span; 2], GridError> {
+fn busy_time(plan: &Plan, interrupt: &AtomicBool) -> Result<[Span; 2], GridError> {
     let options = Options { threads: 1, time_up: None, interrupt, record: None, capture: None };
     let run = execute(plan, &options, |_| {}).map_err(GridError::Study)?;
     let end = |(flow, completion): (&FlowSpec, &Option<f64>)| {

@@ -61,7 +61,7 @@ pub use discover::{
     check_record, dcbx_event, dcbx_history, dcbx_record, dcbx_state, mean_stretch, routes_record, selector_name,
     severity_name, spb_discovery, spb_record, survey_routes, traffic_classes,
 };
-pub use faults::{FaultStudy, busy_time, fault_kinds};
+pub use faults::{FaultStudy, FaultWishes, fault_kinds};
 pub use grid::{
     Axis, CompareError, CompareEvent, CompareStudy, Compared, Curve, Grid, GridError, GridPoint, LoadedComparison,
     Older, Part, PointResult, Sample, SweepRow, SweepStudy, SweepTable, Views, given_twice, kind_of, parse_axis,
@@ -82,9 +82,9 @@ pub use measure::{
     slowdown_by_size, summarise, summarise_within,
 };
 pub use paper::{
-    Alternative, CellSummary, FigureEnding, FigureError, FigureFinding, FigureOptions, FigureRecord, FigureRunner,
-    FigureStudy, JudgedFigure, PaperFigure, Subject, SummaryError, SummaryStudy, SummedUp, axis_to_draw, own_folder,
-    paper_document, short_cell, whole_figure,
+    Alternative, CellSummary, Conclusion, FigureEnding, FigureError, FigureFinding, FigureOptions, FigureRecord,
+    FigureRunner, FigureStudy, JudgedFigure, PaperError, PaperFigure, PaperStudy, Subject, SummaryError, SummaryStudy,
+    SummedUp, axis_to_draw, own_folder, paper_document, short_cell,
 };
 #[cfg(not(target_family = "wasm"))]
 pub use tune::{CANDIDATES, Condition, Goal, LEAST_SEEDS, Search, Standing, TuneStudy, Tuned, Vary, beyond_noise};

@@ -73,7 +73,7 @@ impl PaperFigure {
 
 /// Returns the figure that a name like `fig4b` is a part of.
 #[must_use]
-pub fn whole_figure(name: &str) -> Option<&str> {
+pub(crate) fn whole_figure(name: &str) -> Option<&str> {
     let whole = name.strip_suffix(|letter: char| letter.is_ascii_lowercase())?;
     whole.ends_with(|last: char| last.is_ascii_digit()).then_some(whole)
 }
@@ -129,7 +129,8 @@ pub struct FigureRunner {
     /// Directory of the figure.
     pub out: PathBuf,
     study: FigureStudy,
-    short_form: bool,
+    /// Whether it is the short form.
+    pub short_form: bool,
 }
 
 /// A recorded run of a figure: the first seed of the first cell of a variant.

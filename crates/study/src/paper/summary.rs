@@ -143,11 +143,17 @@ impl SummedUp<'_> {
         }
     }
 
-    /// Writes `summary.json`, `summary.txt` with that text, and a file for every matrix.
+    /// Returns matrices and sentences as tables for readers.
+    #[must_use]
+    pub fn text(&self) -> String {
+        super::summary_text::text(self)
+    }
+
+    /// Writes `summary.json`, `summary.txt` with the text, and a file for every matrix.
     ///
     /// # Errors
     /// Returns an error if a file exists that may not be replaced, or if a system call fails.
-    pub fn write(&self, out: &Path, document: &PaperSummary, text: &str) -> Result<(), ResultsError> {
+    pub fn write(&self, out: &Path, document: &PaperSummary) -> Result<(), ResultsError> {
         std::fs::create_dir_all(out).map_err(|error| ResultsError::io("create", out, error))?;
         let titles: Vec<String> = self.matrices.iter().map(|(title, ..)| (*title).to_owned()).collect();
         let table = |(place, (title, _, table)): (usize, &(&str, Unit, MatrixTable))| {
@@ -155,7 +161,7 @@ impl SummedUp<'_> {
         };
         let tables = self.matrices.iter().enumerate().map(table);
         let others: Vec<(String, String)> =
-            std::iter::once(("summary.txt".to_owned(), text.to_owned())).chain(tables).collect();
+            std::iter::once(("summary.txt".to_owned(), self.text())).chain(tables).collect();
         PaperSummary::may_go_to(out)?;
         let older = PaperSummary::read(out)?;
         let new: Vec<FileRecord> =

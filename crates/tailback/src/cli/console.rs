@@ -2,7 +2,8 @@
 
 use super::exit::Exit;
 use fabric::Progress;
-use files::text::{for_terminal, on_one_line};
+use files::text::for_terminal;
+pub use files::text::table;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use scenario::Errors;
 use std::io::{ErrorKind, IsTerminal, Write};
@@ -108,41 +109,6 @@ pub fn note(text: &str) {
 /// Says that files cannot be compared with hashes, since there are none.
 pub fn unverified(what: &str) {
     note(&format!("{what}: written by an earlier version without hashes; changes to its files cannot be detected"));
-}
-
-/// A table with aligned columns; numbers to the right if they look like numbers.
-pub fn table(head: &[&str], rows: &[Vec<String>]) -> String {
-    let shown = |cell: &str| on_one_line(cell).into_owned();
-    let head: Vec<String> = head.iter().map(|cell| shown(cell)).collect();
-    let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(|cell| shown(cell)).collect()).collect();
-    let width = |column: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
-        cells.chain([head[column].chars().count()]).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..head.len()).map(width).collect();
-    let numeric = |column: usize| {
-        let starts = |cell: &String| cell.is_empty() || cell.starts_with(|c: char| c.is_ascii_digit() || c == '-');
-        rows.iter().filter_map(|row| row.get(column)).all(starts)
-    };
-    let right: Vec<bool> = (0..head.len()).map(|column| !rows.is_empty() && numeric(column)).collect();
-    let line = |cells: &mut dyn Iterator<Item = &str>| {
-        let mut text = String::new();
-        for (column, cell) in cells.enumerate() {
-            let pad = " ".repeat(widths[column] - cell.chars().count());
-            let cell = if right[column] { format!("{pad}{cell}") } else { format!("{cell}{pad}") };
-            text.push_str(if column == 0 { "" } else { "  " });
-            text.push_str(&cell);
-        }
-        format!("{}\n", text.trim_end())
-    };
-    let mut text = line(&mut head.iter().map(String::as_str));
-    text.push_str(&line(
-        &mut widths.iter().map(|&width| "-".repeat(width)).collect::<Vec<_>>().iter().map(String::as_str),
-    ));
-    for row in &rows {
-        text.push_str(&line(&mut row.iter().map(String::as_str)));
-    }
-    text
 }
 
 /// A number and the confidence interval around it: its half width, or its ends where a bound of the quantity cuts it.
@@ -290,12 +256,6 @@ impl CountProgress {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn tables_align_and_numbers_go_right() {
-        let rows = vec![vec!["a".into(), "1.5".into()], vec!["bcd".into(), "10.25".into()]];
-        assert_eq!(table(&["name", "rate"], &rows), "name   rate\n----  -----\na       1.5\nbcd   10.25\n");
-    }
 
     #[test]
     fn colours_are_all_that_speaks_to_a_terminal() {

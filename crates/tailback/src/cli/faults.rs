@@ -7,9 +7,7 @@ use super::study_arguments::Faults;
 use super::sweep::{repeated, say};
 use super::{INTERRUPT, deadline, report};
 use results::document::{self, Document, FaultEffect};
-use scenario::{FaultKind, FaultSettings, Pattern, Plan, SingleFault, single_faults};
-use study::{FaultStudy, busy_time, cores};
-use units::Span;
+use study::{FaultStudy, FaultWishes, cores};
 
 /// `tailback faults`
 pub fn faults(arguments: &Faults) -> Exit {
@@ -22,12 +20,18 @@ pub fn faults(arguments: &Faults) -> Exit {
         Ok(plan) => plan,
         Err(exit) => return exit,
     };
-    let (at, wanted) = match wanted(arguments, &plan) {
+    let wishes = FaultWishes {
+        kinds: arguments.kind.clone(),
+        among: arguments.among.clone(),
+        at: arguments.at.clone(),
+        until: arguments.until.clone(),
+        flap: arguments.flap.clone(),
+        bit_error_rate: arguments.bit_error_rate,
+        slow: arguments.slow,
+    };
+    let (at, wanted) = match wishes.faults(&plan, &INTERRUPT) {
         Ok(wanted) => wanted,
-        Err(text) => {
-            console::error(&text);
-            return Exit::BadInput;
-        }
+        Err(error) => return say(&error),
     };
     deadline::doing("loading all faults");
     let study = match FaultStudy::new(&plan, (&scenario.file, &scenario.set), wanted, arguments.out.as_deref()) {
@@ -52,42 +56,6 @@ pub fn faults(arguments: &Faults) -> Exit {
     console::print(&shown);
     console::note(&format!("faults begin at {at}; all runs in {}", study.out().display()));
     report::also(arguments.report, study.out(), Exit::Success)
-}
-
-/// The faults to try.
-fn wanted(arguments: &Faults, plan: &Plan) -> Result<(Span, Vec<SingleFault>), String> {
-    let time = |name: &str, text: &Option<String>| match text {
-        None => Ok(None),
-        Some(text) => text.parse::<Span>().map(Some).map_err(|error| format!("{name}: {error}")),
-    };
-    // Where both are given, the network need not run first.
-    let busy = match (&arguments.at, &arguments.flap) {
-        (Some(_), Some(_)) => [Span::ZERO, plan.run.duration],
-        _ => busy_time(plan, &INTERRUPT).map_err(|error| error.to_string())?,
-    };
-    let usual = FaultSettings::of(busy);
-    let settings = FaultSettings {
-        at: time("--at", &arguments.at)?.unwrap_or(usual.at),
-        until: time("--until", &arguments.until)?,
-        flap: time("--flap", &arguments.flap)?.unwrap_or(usual.flap),
-        bit_error_rate: arguments.bit_error_rate.unwrap_or(usual.bit_error_rate),
-        slow: arguments.slow.unwrap_or(usual.slow),
-    };
-    if settings.at >= plan.run.duration {
-        return Err(format!("faults begin at {}, after the end of the run\n  give an earlier --at", settings.at));
-    }
-    if settings.until.is_some_and(|until| until <= settings.at) {
-        return Err(format!("faults end before they begin at {}\n  give a later --until", settings.at));
-    }
-    if !(0.0..1.0).contains(&settings.bit_error_rate) || !(0.0..=1.0).contains(&settings.slow) {
-        return Err("--bit-error-rate and --slow are parts of one\n  give a number from 0 to 1".into());
-    }
-    let kinds: Vec<FaultKind> = match arguments.kind.as_slice() {
-        [] => FaultKind::ALL.to_vec(),
-        named => named.iter().filter_map(|name| FaultKind::named(name)).collect(),
-    };
-    let among: Result<Vec<Pattern>, String> = arguments.among.iter().map(|text| Pattern::parse(text)).collect();
-    Ok((settings.at, single_faults(plan, &kinds, &among?, &settings)))
 }
 
 fn text(document: &document::Faults, top: usize) -> String {

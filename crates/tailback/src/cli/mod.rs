@@ -28,7 +28,6 @@ mod slurm;
 mod spb;
 mod stability;
 mod study_arguments;
-mod summary;
 mod sweep;
 mod tune;
 mod what_if;

@@ -4,7 +4,7 @@ use super::arguments::Csv;
 use super::console;
 use super::exit::Exit;
 use super::result_arguments::{Diff, Plot};
-use render::plot::{Drawn, PlotOptions, draw_plots, write_plots};
+use render::plot::{PlotOptions, write_plots};
 use results::{CSV_FOLDER, PLOTS_FOLDER, Results, ResultsError, differences, export_csv};
 use std::path::{Path, PathBuf};
 use units::Span;
@@ -23,12 +23,6 @@ pub fn draw(results: &Path, out: &Path, overwrite: bool) -> Result<(), ResultsEr
     let results = open(results)?;
     let options = PlotOptions { window: window_of(&results), overwrite, ..PlotOptions::default() };
     write_plots(&results, out, &options).map(|_| ())
-}
-
-/// Draws all pictures of a result for a directory.
-pub fn drawn(results: &Path, out: &Path) -> Result<Drawn, ResultsError> {
-    let results = open(results)?;
-    draw_plots(&results, out, &PlotOptions { window: window_of(&results), ..PlotOptions::default() })
 }
 
 /// The window over which the plan of a result averages throughput.

@@ -1,15 +1,19 @@
 //! What a paper says of all its figures together, in words.
 
-use super::console;
+use super::figure::Alternative;
+use super::summary::SummedUp;
+use crate::judge::Counts;
+use crate::judge::sentence::{MatrixTable, SentenceFinding};
+use crate::judge::sentence_text::{expected_text, measured_text};
+use crate::judge::statement::statements;
+use crate::judge::verdict::Verdict;
+use crate::measure::statistics::Summary as Spread;
+use files::text::table as aligned;
 use scenario::{Sentence, Unit};
 use std::fmt::Write;
-use study::{
-    Counts, MatrixTable, SentenceFinding, Summary as Spread, SummedUp, Verdict, expected_text, measured_text,
-    statements,
-};
 
-/// For people.
-pub fn text(summed_up: &SummedUp<'_>) -> String {
+/// Returns matrices and sentences as tables for readers.
+pub(crate) fn text(summed_up: &SummedUp<'_>) -> String {
     let mut text = String::new();
     for (title, unit, table) in &summed_up.matrices {
         let _ = write!(text, "{title}\n{}\n", matrix_text(table, *unit));
@@ -26,7 +30,7 @@ pub fn text(summed_up: &SummedUp<'_>) -> String {
         };
         let rows: Vec<Vec<String>> = summed_up.sentences.iter().map(row).collect();
         let head = ["statement", "measure", "expected", "measured", "verdict"];
-        text.push_str(&console::table(&head, &rows));
+        text.push_str(&aligned(&head, &rows));
         let counts = Counts::of(statements(&summed_up.evidence).iter().map(|one| one.verdict));
         let Counts { agree, disagree, undetermined } = counts;
         let short = if summed_up.short_form { " in the short form" } else { "" };
@@ -36,7 +40,7 @@ pub fn text(summed_up: &SummedUp<'_>) -> String {
 }
 
 fn verdict_text(finding: &SentenceFinding) -> String {
-    let flip = |(alternative, verdict): &(study::Alternative, Verdict)| {
+    let flip = |(alternative, verdict): &(Alternative, Verdict)| {
         format!("{} = {}: {}", alternative.choice, alternative.value, verdict.word())
     };
     let reason = finding.doubt().into_iter();
@@ -56,5 +60,5 @@ fn matrix_text(table: &MatrixTable, unit: Unit) -> String {
     let row = |(name, cells): &(String, Vec<Option<Spread>>)| {
         std::iter::once(name.clone()).chain(cells.iter().map(cell)).collect::<Vec<_>>()
     };
-    console::table(&head, &table.rows.iter().map(row).collect::<Vec<_>>())
+    aligned(&head, &table.rows.iter().map(row).collect::<Vec<_>>())
 }
