@@ -11,19 +11,30 @@ create_exception!(
     tailback,
     ScenarioError,
     TailbackError,
-    "A scenario has mistakes. The text shows each with its line and a remedy; `problems` lists them as dictionaries with \
-     file, line, column, message and help."
+    "A scenario has mistakes. The text shows each with its place and a remedy; `problems` lists them as dictionaries with \
+     file, line, column, key, message and help."
 );
 create_exception!(tailback, ResultsError, TailbackError, "Results cannot be read or written.");
 
+/// Name of a scenario that is a dictionary.
+pub const DICTIONARY: &str = "<dictionary>";
+
 /// The exception for the problems of a scenario.
 pub fn of_scenario(py: Python<'_>, errors: &Errors) -> PyErr {
+    of_scenario_in(py, errors, DICTIONARY)
+}
+
+/// The exception for the problems of a scenario; of one in that file, if it was written for a dictionary, by keys.
+pub fn of_scenario_in(py: Python<'_>, errors: &Errors, dictionary: &str) -> PyErr {
+    let errors = errors.clone().of_values(dictionary, DICTIONARY).overrides_as("set");
     let error = ScenarioError::new_err(errors.render(false));
-    let problem = |Complaint { file, line, column, message, help, .. }: Complaint| -> PyResult<Py<PyDict>> {
+    let problem = |Complaint { file, key, line, column, message, help, .. }: Complaint| -> PyResult<Py<PyDict>> {
         let problem = PyDict::new(py);
+        let has_lines = file != DICTIONARY;
         problem.set_item("file", file)?;
-        problem.set_item("line", line)?;
-        problem.set_item("column", column)?;
+        problem.set_item("key", key)?;
+        problem.set_item("line", has_lines.then_some(line))?;
+        problem.set_item("column", has_lines.then_some(column))?;
         problem.set_item("message", message)?;
         problem.set_item("help", help)?;
         Ok(problem.unbind())
@@ -37,9 +48,29 @@ pub fn of_scenario(py: Python<'_>, errors: &Errors) -> PyErr {
 
 /// A text of the command in the words of the package: options are arguments here.
 fn in_python(text: &str) -> String {
-    let words =
-        [("add --overwrite", "set overwrite=True"), ("--overwrite", "overwrite=True"), ("with --out", "with out=")];
-    words.iter().fold(text.to_owned(), |text, (option, argument)| text.replace(option, argument))
+    let text = text.replace("add --overwrite", "set overwrite=True").replace("--overwrite", "overwrite=True");
+    let text = text
+        .replace("with --out", "with out=")
+        .replace("--why", "why=True")
+        .replace("'tailback reproduce' lists", "tailback.papers() lists");
+    let mut words = text.split("--");
+    let mut text = words.next().unwrap_or_default().to_owned();
+    for word in words {
+        let end = word.find(|letter: char| !letter.is_ascii_lowercase() && letter != '-').unwrap_or(word.len());
+        let is_option = end > 0 && text.ends_with(|letter: char| !letter.is_alphanumeric() && letter != '-');
+        // A command line stays one.
+        let is_command = text
+            .rsplit_once('`')
+            .is_some_and(|(before, quoted)| before.matches('`').count() % 2 == 0 && quoted.starts_with("tailback "));
+        if is_option && !is_command {
+            text.push_str(&word[..end].replace('-', "_"));
+            text.push_str(&word[end..]);
+        } else {
+            text.push_str("--");
+            text.push_str(word);
+        }
+    }
+    text
 }
 
 /// Any other error, by its text.

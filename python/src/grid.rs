@@ -1,8 +1,9 @@
 //! Many runs: sweeps and comparisons.
 
-use crate::error::{of_results, of_scenario, other};
+use crate::error::{of_results, of_scenario_in, other};
 use crate::json;
-use crate::scenario::Scenario;
+use crate::list::{self, Axes, List};
+use crate::scenario::{Scenario, ScenarioFile};
 use crate::table::{Table, field};
 use crate::watch::{Told, watched};
 use ::scenario::Unit;
@@ -16,9 +17,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use study::{CompareError, CompareStudy, GridError, Summary, SweepRow, SweepStudy, SweepTable, Views, axis_to_draw};
 
-fn of_grid(py: Python<'_>, error: GridError) -> PyErr {
+/// The exception for a study of a scenario in that file.
+pub fn of_grid(py: Python<'_>, error: GridError, file: &ScenarioFile) -> PyErr {
     match error {
-        GridError::Scenario { errors, .. } => of_scenario(py, &errors),
+        GridError::Scenario { errors, .. } => of_scenario_in(py, &errors, &file.dictionary),
         error => other(error),
     }
 }
@@ -29,15 +31,15 @@ fn of_grid(py: Python<'_>, error: GridError) -> PyErr {
 pub fn sweep(
     py: Python<'_>,
     scenario: &Scenario,
-    axes: Vec<(String, Vec<String>)>,
+    axes: Axes,
     threads: Option<usize>,
     out: Option<PathBuf>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(Table, PathBuf)> {
-    let (file, _kept) = scenario.file()?;
-    let prepared =
-        py.detach(|| SweepStudy::new(scenario.plan().clone(), (&file, scenario.overrides()), axes, out.as_deref()));
-    let study = prepared.map_err(|error| of_grid(py, error))?;
+    let (file, axes) = (scenario.file()?, list::axes(axes));
+    let given = (file.path.as_path(), scenario.overrides());
+    let prepared = py.detach(|| SweepStudy::new(scenario.plan().clone(), given, axes, out.as_deref()));
+    let study = prepared.map_err(|error| of_grid(py, error, &file))?;
     let told = Told::default();
     told.total.store(study.grid.total() as u64, Ordering::Relaxed);
     let (table, raised) = watched(py, progress.as_ref(), &told, || {
@@ -52,7 +54,7 @@ pub fn sweep(
     });
     match (table, raised) {
         (_, Some(error)) => Err(error),
-        (Err(error), None) => Err(of_grid(py, error)),
+        (Err(error), None) => Err(of_grid(py, error, &file)),
         (Ok(table), None) => Ok((tidy(&table).map_err(other)?, study.out)),
     }
 }
@@ -107,19 +109,20 @@ pub fn compare<'py>(
     py: Python<'py>,
     scenario: &Scenario,
     key: String,
-    values: Vec<String>,
+    values: List<String>,
     threads: Option<usize>,
     out: Option<PathBuf>,
     overwrite: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(Bound<'py, PyAny>, PathBuf)> {
-    let (file, _kept) = scenario.file()?;
+    let (file, List(values)) = (scenario.file()?, values);
     if let Some(twice) = study::given_twice(&values) {
         return Err(other(format!("'{twice}' is given twice: name each value once")));
     }
-    let study = CompareStudy { file, overrides: scenario.overrides().to_vec(), key, values, option: "values" };
+    let (path, overrides) = (file.path.clone(), scenario.overrides().to_vec());
+    let study = CompareStudy { file: path, overrides, key, values, option: "values" };
     let refused = |error: CompareError| match error {
-        CompareError::Scenario { errors, .. } => of_scenario(py, &errors),
+        CompareError::Scenario { errors, .. } => of_scenario_in(py, &errors, &file.dictionary),
         CompareError::Study(error) => other(error),
         CompareError::Interrupted { done, total } => {
             other(format!("interrupted after {done} of {total} runs; the same call continues it"))

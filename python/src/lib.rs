@@ -7,10 +7,13 @@
 mod error;
 mod grid;
 mod json;
+mod list;
 mod reaction;
 mod result;
+mod rows;
 mod scenario;
 mod session;
+mod studies;
 mod table;
 mod watch;
 
@@ -34,5 +37,11 @@ fn _tailback(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(session::resume_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(grid::sweep, module)?)?;
     module.add_function(wrap_pyfunction!(grid::compare, module)?)?;
-    module.add_function(wrap_pyfunction!(grid::report_html, module)?)
+    module.add_function(wrap_pyfunction!(grid::report_html, module)?)?;
+    module.add_function(wrap_pyfunction!(rows::table_of, module)?)?;
+    module.add_function(wrap_pyfunction!(studies::papers, module)?)?;
+    module.add_function(wrap_pyfunction!(studies::reproduce, module)?)?;
+    module.add_function(wrap_pyfunction!(studies::tune, module)?)?;
+    module.add_function(wrap_pyfunction!(studies::faults, module)?)?;
+    module.add("FAULTS", study::fault_kinds())
 }

@@ -8,6 +8,11 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::{Arc, Mutex, PoisonError};
 use units::{Bytes, Rate, Span, Time};
 
+/// A rate that no link reaches, in bits per second: more is no more.
+const FASTEST: f64 = 1e15;
+/// A window that no flow fills, in bytes, and a time that no run reaches, in picoseconds, for the same reason.
+const MOST: u64 = 1 << 62;
+
 /// The first exception of a simulation's reaction points. Once there is one, no method is called any more.
 #[derive(Clone, Default)]
 pub struct Trouble(Arc<Mutex<Option<PyErr>>>);
@@ -101,13 +106,14 @@ fn asked(object: &Bound<'_, PyAny>) -> PyResult<(Allowance, Option<Time>)> {
             let text = format!("allowance() returned the rate {rate}; return bits per second, or None for no limit");
             return Err(pyo3::exceptions::PyValueError::new_err(text));
         }
-        rate => rate.map(|rate| Rate::from_bits_per_sec(rate as u64)),
+        rate => rate.map(|rate| Rate::from_bits_per_sec(rate.min(FASTEST) as u64)),
     };
     let deadline: Option<u64> = match object.hasattr("deadline")? {
         true => object.call_method0("deadline")?.extract()?,
         false => None,
     };
-    Ok((Allowance { rate, window: window.map(Bytes::new) }, deadline.map(Time::from_picos)))
+    let window = window.map(|window| Bytes::new(window.min(MOST)));
+    Ok((Allowance { rate, window }, deadline.map(|deadline| Time::from_picos(deadline.min(MOST)))))
 }
 
 fn picos(time: Time) -> u64 {

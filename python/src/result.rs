@@ -12,6 +12,7 @@ use results::{Picture, Results};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
+use study::why::{FlowAnswer, Question, WhyError};
 use tempfile::TempDir;
 
 /// The result of a run.
@@ -108,6 +109,36 @@ impl Result {
             }))
         })
         .map_err(of_results)
+    }
+
+    /// Returns why flows took their time: those of a name, those that lost time to a link, or the worst.
+    #[pyo3(signature = (flow=None, link=None, worst=10))]
+    fn _why<'py>(
+        &self,
+        py: Python<'py>,
+        flow: Option<String>,
+        link: Option<String>,
+        worst: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let question = match (flow, link) {
+            (Some(_), Some(_)) => return Err(PyValueError::new_err("give a flow or a link, not both")),
+            (Some(flow), None) => Question::Flow(flow),
+            (None, Some(link)) => Question::Link(link),
+            (None, None) => Question::Worst(worst),
+        };
+        let results = self.recorded()?;
+        let answers = py.detach(|| study::why::why(&results, &question)).map_err(|error| match error {
+            WhyError::Results(error) => of_results(error),
+            WhyError::Nothing(text) => other(text),
+        })?;
+        json::object(py, &Value::Array(answers.iter().map(FlowAnswer::record).collect()))
+    }
+
+    /// Returns the differences from another result as text; `None` if there are none.
+    fn _diff(&self, py: Python<'_>, other: &Result) -> PyResult<Option<String>> {
+        let (one, another) = (self.recorded()?, other.recorded()?);
+        let found = py.detach(|| results::differences(&one, &another)).map_err(of_results)?;
+        Ok((!found.is_empty()).then(|| found.to_string()))
     }
 
     /// Returns the report as an HTML page.

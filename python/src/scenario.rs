@@ -1,7 +1,8 @@
 //! Scenarios: loaded, checked, explained and run.
 
-use crate::error::{of_scenario, other};
+use crate::error::{DICTIONARY, of_scenario, other};
 use crate::json;
+use crate::list::List;
 use crate::reaction;
 use crate::result::Result;
 use crate::session::Simulation;
@@ -10,6 +11,7 @@ use ::scenario::fluid::FluidPlan;
 use ::scenario::{Disk, Errors, FileReader, Limits, Plan};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -25,8 +27,8 @@ const TEXT: &str = "<scenario>";
 pub enum Origin {
     /// A file.
     File(PathBuf),
-    /// A text.
-    Text(String),
+    /// A text, or what was written for a dictionary.
+    Text { name: &'static str, text: String },
     /// The texts of its files, the scenario first: one that was pickled.
     Texts(Vec<(String, String)>),
 }
@@ -41,6 +43,14 @@ impl FileReader for Texts<'_> {
     }
 }
 
+/// A scenario as a file. A temporary folder goes with this value.
+pub struct ScenarioFile {
+    pub path: PathBuf,
+    /// Name of the text that was written for a dictionary: this file, if it was.
+    pub dictionary: String,
+    _folder: Option<TempDir>,
+}
+
 /// A scenario without mistakes.
 #[pyclass(frozen, module = "tailback")]
 pub struct Scenario {
@@ -53,7 +63,7 @@ impl Scenario {
     fn plan_of(origin: &Origin, overrides: &[String]) -> std::result::Result<Plan, Errors> {
         match origin {
             Origin::File(path) => ::scenario::load(path, overrides),
-            Origin::Text(text) => ::scenario::load_str(TEXT, text, overrides, &Disk, Limits::default()),
+            Origin::Text { name, text } => ::scenario::load_str(name, text, overrides, &Disk, Limits::default()),
             Origin::Texts(texts) => {
                 let (name, text) = texts.first().map_or((TEXT, ""), |(name, text)| (name, text));
                 ::scenario::load_str(name, text, overrides, &Texts(texts), Limits::default())
@@ -61,26 +71,68 @@ impl Scenario {
         }
     }
 
-    /// The scenario as a file: its own, or one in a temporary folder, which goes with the second value.
-    pub fn file(&self) -> PyResult<(PathBuf, Option<TempDir>)> {
-        match &self.origin {
-            Origin::File(path) => Ok((path.clone(), None)),
-            Origin::Text(text) => {
-                let folder = TempDir::new().map_err(other)?;
-                let path = folder.path().join("scenario.toml");
-                std::fs::write(&path, text).map_err(other)?;
-                Ok((path, Some(folder)))
-            }
-            Origin::Texts(texts) if texts.len() == 1 => {
-                let folder = TempDir::new().map_err(other)?;
-                let path = folder.path().join("scenario.toml");
-                std::fs::write(&path, &texts[0].1).map_err(other)?;
-                Ok((path, Some(folder)))
-            }
-            Origin::Texts(_) => Err(other(
-                "sweep and compare read the files of a scenario, and one that was pickled has none: load it from its path",
-            )),
+    /// The scenario as a file.
+    pub fn file(&self) -> PyResult<ScenarioFile> {
+        if let Origin::File(path) = &self.origin {
+            return Ok(ScenarioFile { path: path.clone(), dictionary: DICTIONARY.to_owned(), _folder: None });
         }
+        let folder = TempDir::new().map_err(other)?;
+        let path = folder.path().join("scenario.toml");
+        std::fs::write(&path, self.text()?.1).map_err(other)?;
+        Ok(self.written(path, Some(folder)))
+    }
+
+    /// The scenario as a file that stays: its own, or one beside a directory of results whose files are based on it.
+    pub fn file_in(&self, out: &Path) -> PyResult<ScenarioFile> {
+        if let Origin::File(_) = &self.origin {
+            return self.file();
+        }
+        let (_, text) = self.text()?;
+        let mut path = out.as_os_str().to_owned();
+        path.push(".toml");
+        let path = PathBuf::from(path);
+        let folder = out.parent().unwrap_or(out);
+        std::fs::create_dir_all(folder)
+            .map_err(|error| other(format!("cannot create {}: {error}", folder.display())))?;
+        let mut new = std::fs::OpenOptions::new();
+        match new.write(true).create_new(true).open(&path).and_then(|mut file| file.write_all(text.as_bytes())) {
+            Ok(()) => {}
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                let known = files::read_text(&path, text.len() as u64).unwrap_or_default();
+                if known != *text {
+                    return Err(other(format!("{} is another scenario\n  give another out=", path.display())));
+                }
+            }
+            Err(error) => return Err(other(format!("cannot write {}: {error}", path.display()))),
+        }
+        Ok(self.written(path, None))
+    }
+
+    fn written(&self, path: PathBuf, folder: Option<TempDir>) -> ScenarioFile {
+        let is_dictionary = self.text().is_ok_and(|(name, _)| name == DICTIONARY);
+        let written = path.to_string_lossy().into_owned();
+        let dictionary = if is_dictionary { written } else { DICTIONARY.to_owned() };
+        ScenarioFile { path, dictionary, _folder: folder }
+    }
+
+    /// Name and text of a scenario that is one text.
+    fn text(&self) -> PyResult<(&str, &String)> {
+        match &self.origin {
+            Origin::Text { name, text } => Ok((name, text)),
+            Origin::Texts(texts) if texts.len() == 1 => Ok((&texts[0].0, &texts[0].1)),
+            Origin::Texts(_) | Origin::File(_) => {
+                let text = "studies of many runs read the files of a scenario, and one that was pickled has none: load it \
+                            from its path";
+                Err(other(text))
+            }
+        }
+    }
+
+    /// Returns the scenario with more overrides.
+    pub fn changed(&self, py: Python<'_>, overrides: Vec<String>) -> PyResult<Scenario> {
+        let all: Vec<String> = self.overrides.iter().cloned().chain(overrides).collect();
+        let plan = py.detach(|| Scenario::plan_of(&self.origin, &all)).map_err(|errors| of_scenario(py, &errors))?;
+        Ok(Scenario { origin: self.origin.clone(), overrides: all, plan })
     }
 
     pub fn overrides(&self) -> &[String] {
@@ -94,14 +146,22 @@ impl Scenario {
 
 #[pymethods]
 impl Scenario {
-    /// Loads a scenario file, or a text, with overrides of the form `key=value`.
+    /// Loads a scenario file, a text, or the text of a dictionary, with overrides of the form `key=value`.
     #[new]
-    #[pyo3(signature = (file=None, text=None, overrides=Vec::new()))]
-    fn new(py: Python<'_>, file: Option<PathBuf>, text: Option<String>, overrides: Vec<String>) -> PyResult<Scenario> {
-        let origin = match (file, text) {
-            (Some(file), None) => Origin::File(file),
-            (None, Some(text)) => Origin::Text(text),
-            _ => return Err(other("give a file or a text")),
+    #[pyo3(signature = (file=None, text=None, dictionary=None, overrides=List(Vec::new())))]
+    fn new(
+        py: Python<'_>,
+        file: Option<PathBuf>,
+        text: Option<String>,
+        dictionary: Option<String>,
+        overrides: List<String>,
+    ) -> PyResult<Scenario> {
+        let List(overrides) = overrides;
+        let origin = match (file, text, dictionary) {
+            (Some(file), None, None) => Origin::File(file),
+            (None, Some(text), None) => Origin::Text { name: TEXT, text },
+            (None, None, Some(text)) => Origin::Text { name: DICTIONARY, text },
+            _ => return Err(other("give a file, a text or a dictionary")),
         };
         let plan = py.detach(|| Scenario::plan_of(&origin, &overrides));
         let plan = plan.map_err(|errors| of_scenario(py, &errors))?;
@@ -109,10 +169,9 @@ impl Scenario {
     }
 
     /// Returns the scenario with more overrides.
-    fn changed(&self, py: Python<'_>, overrides: Vec<String>) -> PyResult<Scenario> {
-        let all: Vec<String> = self.overrides.iter().cloned().chain(overrides).collect();
-        let plan = py.detach(|| Scenario::plan_of(&self.origin, &all)).map_err(|errors| of_scenario(py, &errors))?;
-        Ok(Scenario { origin: self.origin.clone(), overrides: all, plan })
+    #[pyo3(name = "changed")]
+    fn changed_in_python(&self, py: Python<'_>, overrides: List<String>) -> PyResult<Scenario> {
+        self.changed(py, overrides.0)
     }
 
     /// The texts of its files and its overrides, for pickling.
@@ -156,7 +215,8 @@ impl Scenario {
     }
 
     /// Runs the scenario. See `tailback.Scenario.run` in the package.
-    #[pyo3(signature = (threads=None, out=None, overwrite=false, record=true, progress=None))]
+    #[pyo3(signature = (threads=None, out=None, overwrite=false, record=true, why=false, progress=None))]
+    #[expect(clippy::too_many_arguments, reason = "all are named in Python")]
     fn _run(
         &self,
         py: Python<'_>,
@@ -164,12 +224,15 @@ impl Scenario {
         out: Option<PathBuf>,
         overwrite: bool,
         record: bool,
+        why: bool,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Result> {
         finished(py, self.plan.run.duration, Told::default(), (out, overwrite, record), progress, |options, see| {
-            let plan = &self.plan;
+            let mut plan = self.plan.clone();
+            plan.probes.causes |= why;
             let options = Options { threads: threads.or(plan.run.threads).unwrap_or_else(study::cores), ..*options };
-            Ok((plan.clone(), study::execute(plan, &options, see)?))
+            let execution = study::execute(&plan, &options, see)?;
+            Ok((plan, execution))
         })
     }
 
@@ -212,8 +275,8 @@ impl Scenario {
 
 /// A scenario that was pickled.
 #[pyfunction]
-pub fn from_texts(py: Python<'_>, texts: Vec<(String, String)>, overrides: Vec<String>) -> PyResult<Scenario> {
-    let origin = Origin::Texts(texts);
+pub fn from_texts(py: Python<'_>, texts: List<(String, String)>, overrides: List<String>) -> PyResult<Scenario> {
+    let (origin, List(overrides)) = (Origin::Texts(texts.0), overrides);
     let plan = py.detach(|| Scenario::plan_of(&origin, &overrides)).map_err(|errors| of_scenario(py, &errors))?;
     Ok(Scenario { origin, overrides, plan })
 }

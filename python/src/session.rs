@@ -2,6 +2,7 @@
 
 use crate::error::{of_scenario, other};
 use crate::json;
+use crate::list::{self, Axes, List};
 use crate::reaction::Trouble;
 use crate::scenario::finished;
 use crate::table::{Table, field};
@@ -14,7 +15,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::thread::ThreadId;
+use std::time::Duration;
 use study::{ChangeError, Options, SavedError, Session, WhatIfError};
 use units::{Span, Time};
 
@@ -22,8 +25,13 @@ use units::{Span, Time};
 #[pyclass(frozen, module = "tailback")]
 pub struct Simulation {
     session: Mutex<Session>,
+    /// Who uses the session at present: the process and the thread.
+    user: Mutex<Option<(u32, ThreadId)>>,
     trouble: Trouble,
 }
+
+/// Time between two attempts to use a simulation that another thread uses.
+const WAIT: Duration = Duration::from_millis(5);
 
 impl Simulation {
     pub fn new(session: Session) -> Simulation {
@@ -32,7 +40,7 @@ impl Simulation {
 
     /// One whose reaction points are written in Python.
     pub fn with_python(session: Session, trouble: Trouble) -> Simulation {
-        Simulation { session: Mutex::new(session), trouble }
+        Simulation { session: Mutex::new(session), user: Mutex::new(None), trouble }
     }
 
     /// Told of this simulation's exceptions.
@@ -40,8 +48,55 @@ impl Simulation {
         Told { trouble: self.trouble.clone(), ..Told::default() }
     }
 
-    fn with<T>(&self, look: impl FnOnce(&mut Session) -> T) -> T {
-        look(&mut self.session.lock().unwrap_or_else(PoisonError::into_inner))
+    /// Uses the session without the interpreter's lock, when no other thread does.
+    fn with<T: Send>(&self, py: Python<'_>, look: impl FnOnce(&mut Session) -> T + Send) -> PyResult<T> {
+        py.detach(|| self.alone(look))
+    }
+
+    /// The same from a thread that does not have the interpreter's lock. A thread that waits for another one sees signals.
+    fn alone<T>(&self, look: impl FnOnce(&mut Session) -> T) -> PyResult<T> {
+        let mut session = loop {
+            match self.session.try_lock() {
+                Ok(session) => break session,
+                Err(TryLockError::Poisoned(poisoned)) => break poisoned.into_inner(),
+                Err(TryLockError::WouldBlock) => {}
+            }
+            if let Some(reason) = self.in_vain() {
+                return Err(other(reason));
+            }
+            std::thread::sleep(WAIT);
+            Python::attach(|py| py.check_signals())?;
+        };
+        let _used = Used::by_this_thread(&self.user);
+        Ok(look(&mut session))
+    }
+
+    /// Why waiting for the session would not end.
+    fn in_vain(&self) -> Option<&'static str> {
+        let (process, thread) = (*self.user.try_lock().ok()?)?;
+        if process != std::process::id() {
+            return Some(
+                "the simulation was running when this process was forked; fork when it has stopped, or resume a saved one",
+            );
+        }
+        (thread == std::thread::current().id()).then_some("a reaction point cannot use the simulation that calls it")
+    }
+}
+
+/// Notes that a thread uses a session, until it is dropped.
+struct Used<'a>(&'a Mutex<Option<(u32, ThreadId)>>);
+
+impl Used<'_> {
+    fn by_this_thread(user: &Mutex<Option<(u32, ThreadId)>>) -> Used<'_> {
+        let this = (std::process::id(), std::thread::current().id());
+        *user.lock().unwrap_or_else(PoisonError::into_inner) = Some(this);
+        Used(user)
+    }
+}
+
+impl Drop for Used<'_> {
+    fn drop(&mut self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
@@ -63,8 +118,9 @@ pub fn resume(py: Python<'_>, path: PathBuf, threads: Option<usize>) -> PyResult
 
 /// Goes on with a simulation that was pickled.
 #[pyfunction]
-pub fn resume_bytes(py: Python<'_>, bytes: Vec<u8>) -> PyResult<Simulation> {
-    let session = py.detach(|| Session::resume(&bytes, study::cores()));
+pub fn resume_bytes(py: Python<'_>, bytes: &Bound<'_, PyBytes>) -> PyResult<Simulation> {
+    let bytes = bytes.as_bytes();
+    let session = py.detach(|| Session::resume(bytes, study::cores()));
     Ok(Simulation::new(session.map_err(|error| of_saved(py, Path::new("pickled simulation"), &error))?))
 }
 
@@ -72,8 +128,8 @@ pub fn resume_bytes(py: Python<'_>, bytes: Vec<u8>) -> PyResult<Simulation> {
 impl Simulation {
     /// The simulated time in picoseconds.
     #[getter]
-    fn now(&self, py: Python<'_>) -> u64 {
-        py.detach(|| self.with(|session| session.now().saturating_since(Time::ZERO).as_picos()))
+    fn now(&self, py: Python<'_>) -> PyResult<u64> {
+        self.with(py, |session| session.now().saturating_since(Time::ZERO).as_picos())
     }
 
     /// Runs until that time of the simulation. Returns how this step ended.
@@ -87,37 +143,35 @@ impl Simulation {
         let told = self.told();
         told.total.store(until.as_picos(), Ordering::Relaxed);
         let (summary, raised) = watched(py, progress.as_ref(), &told, || {
-            self.with(|session| session.run_until(Time::ZERO + until, &told.interrupt))
+            self.alone(|session| session.run_until(Time::ZERO + until, &told.interrupt))
         });
         match raised.filter(|error| !error.is_instance_of::<PyKeyboardInterrupt>(py)) {
             Some(error) => Err(error),
-            None => Ok(study::outcome_word(&summary.map_err(other)?.outcome)),
+            None => Ok(study::outcome_word(&summary?.map_err(other)?.outcome)),
         }
     }
 
     /// The fingerprint so far, in hexadecimal.
     #[getter]
-    fn fingerprint(&self, py: Python<'_>) -> String {
-        results::hex(py.detach(|| self.with(|session| session.fingerprint())))
+    fn fingerprint(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(results::hex(self.with(py, |session| session.fingerprint())?))
     }
 
     /// The sums so far.
     fn counters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let totals = py.detach(|| self.with(|session| session.totals()));
+        let totals = self.with(py, |session| session.totals())?;
         json::object(py, &serde_json::Value::Object(results::totals_map(&totals)))
     }
 
     /// What has become of each flow so far.
     fn flows(&self, py: Python<'_>) -> PyResult<Table> {
-        let (flows, names) = py.detach(|| {
-            self.with(|session| {
-                let names = &session.plan().flow_names;
-                let flows = session.flows();
-                let names: Vec<String> =
-                    (0..flows.len()).map(|flow| names.get(flow).unwrap_or_default().into_owned()).collect();
-                (flows, names)
-            })
-        });
+        let (flows, names) = self.with(py, |session| {
+            let names = &session.plan().flow_names;
+            let flows = session.flows();
+            let names: Vec<String> =
+                (0..flows.len()).map(|flow| names.get(flow).unwrap_or_default().into_owned()).collect();
+            (flows, names)
+        })?;
         let numbers = |of: &dyn Fn(&FlowSummary) -> Option<u64>| -> ArrayRef {
             Arc::new(flows.iter().map(|flow| of(flow).map(|number| number as i64)).collect::<Int64Array>())
         };
@@ -148,14 +202,14 @@ impl Simulation {
 
     /// Whether tables are recorded.
     #[getter]
-    fn records(&self, py: Python<'_>) -> bool {
-        py.detach(|| self.with(|session| session.records()))
+    fn records(&self, py: Python<'_>) -> PyResult<bool> {
+        self.with(py, |session| session.records())
     }
 
     /// Changes values from this instant on, given as overrides of the form `key=value`.
-    fn _set(&self, py: Python<'_>, overrides: Vec<String>) -> PyResult<()> {
-        let changed = py.detach(|| self.with(|session| session.set(&overrides)));
-        changed.map_err(|error| match &error {
+    fn _set(&self, py: Python<'_>, overrides: List<String>) -> PyResult<()> {
+        let List(overrides) = overrides;
+        self.with(py, |session| session.set(&overrides))?.map_err(|error| match &error {
             ChangeError::Scenario(errors) => of_scenario(py, errors),
             _ => other(error),
         })
@@ -163,19 +217,19 @@ impl Simulation {
 
     /// Writes the simulation to a file.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        py.detach(|| self.with(|session| session.save_to(&path))).map_err(|error| of_saved(py, &path, &error))
+        self.with(py, |session| session.save_to(&path))?.map_err(|error| of_saved(py, &path, &error))
     }
 
     /// The simulation as bytes, for pickling.
     fn _bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let saved = py.detach(|| self.with(|session| session.save()));
+        let saved = self.with(py, |session| session.save())?;
         Ok(PyBytes::new(py, &saved.map_err(other)?))
     }
 
     /// The name of the scenario.
     #[getter]
-    fn name(&self, py: Python<'_>) -> String {
-        py.detach(|| self.with(|session| session.plan().name.clone()))
+    fn name(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, |session| session.plan().name.clone())
     }
 
     /// Runs a copy to the end. See `tailback.Simulation.finish` in the package.
@@ -188,7 +242,7 @@ impl Simulation {
         overwrite: bool,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<crate::result::Result> {
-        let session = py.detach(|| self.with(|session| session.clone()));
+        let session = self.with(py, |session| session.clone())?;
         let record = session.records() || out.is_some();
         let duration = session.plan().run.duration;
         finished(py, duration, self.told(), (out, overwrite, record), progress, |options, see| {
@@ -204,11 +258,11 @@ impl Simulation {
     fn _what_if<'py>(
         &self,
         py: Python<'py>,
-        axes: Vec<(String, Vec<String>)>,
+        axes: Axes,
         threads: Option<usize>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let session = py.detach(|| self.with(|session| session.clone()));
+        let (session, axes) = (self.with(py, |session| session.clone())?, list::axes(axes));
         let told = self.told();
         let duration = session.plan().run.duration.as_picos();
         let count = axes.iter().fold(1_u64, |count, (_, values)| count.saturating_mul(values.len() as u64)) + 1;
@@ -232,7 +286,7 @@ impl Simulation {
     }
 
     /// A copy that goes on by itself.
-    fn fork(&self, py: Python<'_>) -> Simulation {
-        Simulation::with_python(py.detach(|| self.with(|session| session.clone())), self.trouble.clone())
+    fn fork(&self, py: Python<'_>) -> PyResult<Simulation> {
+        Ok(Simulation::with_python(self.with(py, |session| session.clone())?, self.trouble.clone()))
     }
 }

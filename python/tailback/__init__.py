@@ -11,10 +11,11 @@ end on Ctrl-C with what was recorded. Tables follow the Arrow PyCapsule interfac
 """
 
 from ._load import load
+from ._paper import Reproduction, papers, reproduce
 from ._result import Picture, Report, Result, Tables, open
 from ._scenario import Scenario
 from ._simulation import Simulation, WhatIf, resume
-from ._study import Comparison, Sweep, compare, sweep
+from ._study import Comparison, Faults, Sweep, Tuned, compare, faults, sweep, tune, what_if
 from ._tailback import (
     ResultsError,
     ScenarioError,
@@ -26,8 +27,10 @@ from ._table import Table
 
 __all__ = [
     "Comparison",
+    "Faults",
     "Picture",
     "Report",
+    "Reproduction",
     "Result",
     "ResultsError",
     "Scenario",
@@ -37,12 +40,18 @@ __all__ = [
     "Table",
     "Tables",
     "TailbackError",
+    "Tuned",
     "WhatIf",
     "__version__",
     "compare",
+    "faults",
     "load",
     "open",
+    "papers",
     "pictures",
+    "reproduce",
     "resume",
     "sweep",
+    "tune",
+    "what_if",
 ]

@@ -1,10 +1,12 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
-from typing import Any, Callable, Optional, Union
+from pathlib import Path as _Path
+from typing import Any, Optional, Union
 
 __version__: str
 
 Path = Union[str, PathLike[str]]
+Names = Union[str, Sequence[str]]
 Value = Union[str, int, float, bool, Sequence[Any], Mapping[str, Any]]
 Progress = Union[None, bool, Callable[[int, int], None]]
 
@@ -34,6 +36,15 @@ class Table:
     def to_polars(self) -> Any: ...
     def to_pandas(self) -> Any: ...
 
+class Rows:
+    @property
+    def table(self) -> Table: ...
+    def __len__(self) -> int: ...
+    def __arrow_c_stream__(self, requested_schema: object = ...) -> object: ...
+    def to_arrow(self) -> Any: ...
+    def to_polars(self) -> Any: ...
+    def to_pandas(self) -> Any: ...
+
 class Tables(Mapping[str, Table]):
     def __getitem__(self, name: str) -> Table: ...
     def __iter__(self) -> Iterator[str]: ...
@@ -57,10 +68,12 @@ class Result:
     @property
     def summary(self) -> dict[str, Any]: ...
     @property
-    def directory(self) -> Optional[PathLike[str]]: ...
+    def directory(self) -> Optional[_Path]: ...
     @property
     def tables(self) -> Tables: ...
     def plot(self, kind: str = ..., most: int = ..., scale: float = ...) -> Optional[Picture]: ...
+    def why(self, flow: Optional[str] = ..., link: Optional[str] = ..., worst: int = ...) -> list[dict[str, Any]]: ...
+    def diff(self, other: Result) -> Optional[str]: ...
     def report(self) -> Report: ...
     def save(self, path: Path) -> str: ...
 
@@ -88,6 +101,7 @@ class Scenario:
         overwrite: bool = ...,
         record: bool = ...,
         progress: Progress = ...,
+        why: bool = ...,
     ) -> Result: ...
 
 class Simulation:
@@ -112,27 +126,58 @@ class Simulation:
         self, changes: Mapping[str, Sequence[Value]], threads: Optional[int] = ..., progress: Progress = ...
     ) -> WhatIf: ...
 
-class WhatIf:
+class WhatIf(Rows):
     at: int
     futures: list[dict[str, Any]]
-    def __len__(self) -> int: ...
     def rows(self) -> list[dict[str, Any]]: ...
-    def to_pandas(self) -> Any: ...
 
 class Sweep:
     table: Table
-    directory: PathLike[str]
+    directory: _Path
     def __len__(self) -> int: ...
     def __arrow_c_stream__(self, requested_schema: object = ...) -> object: ...
     def to_pandas(self) -> Any: ...
     def to_polars(self) -> Any: ...
     def report(self) -> Report: ...
 
-class Comparison:
+class Comparison(Rows):
     key: str
     rows: list[dict[str, Any]]
-    directory: PathLike[str]
-    def to_pandas(self) -> Any: ...
+    directory: _Path
+    def report(self) -> Report: ...
+
+class Tuned(Rows):
+    document: dict[str, Any]
+    directory: _Path
+    best_scenario: Optional[str]
+    sonic: Optional[str]
+    no_sonic: Optional[str]
+    notes: list[str]
+    @property
+    def best(self) -> Optional[dict[str, str]]: ...
+    @property
+    def front(self) -> list[dict[str, str]]: ...
+    def report(self) -> Report: ...
+
+class Faults(Rows):
+    document: dict[str, Any]
+    at: int
+    directory: _Path
+    def report(self) -> Report: ...
+
+class Reproduction(Rows):
+    paper: str
+    directory: _Path
+    figures: dict[str, dict[str, Any]]
+    folders: dict[str, str]
+    summary: Optional[dict[str, Any]]
+    summary_text: Optional[str]
+    count: dict[str, Any]
+    missing: list[dict[str, str]]
+    @property
+    def verdicts(self) -> Table: ...
+    def pictures(self, figure: Optional[str] = ...) -> dict[str, Picture]: ...
+    def results(self, figure: Optional[str] = ...) -> dict[str, Result]: ...
     def report(self) -> Report: ...
 
 Source = Union[Path, Mapping[str, Any]]
@@ -161,3 +206,51 @@ def compare(
     overwrite: bool = ...,
     progress: Progress = ...,
 ) -> Comparison: ...
+def tune(
+    source: Union[Source, Scenario],
+    vary: Mapping[str, Union[str, Sequence[Value]]],
+    minimise: Names = ...,
+    maximise: Names = ...,
+    subject_to: Names = ...,
+    candidates: int = ...,
+    replications: Optional[int] = ...,
+    set: Optional[Mapping[str, Value]] = ...,
+    threads: Optional[int] = ...,
+    out: Optional[Path] = ...,
+    progress: Progress = ...,
+) -> Tuned: ...
+def faults(
+    source: Union[Source, Scenario],
+    kinds: Names = ...,
+    among: Names = ...,
+    at: Optional[str] = ...,
+    until: Optional[str] = ...,
+    flap: Optional[str] = ...,
+    bit_error_rate: Optional[float] = ...,
+    slow: Optional[float] = ...,
+    replications: Optional[int] = ...,
+    set: Optional[Mapping[str, Value]] = ...,
+    threads: Optional[int] = ...,
+    out: Optional[Path] = ...,
+    progress: Progress = ...,
+) -> Faults: ...
+def what_if(
+    source: Union[Source, Scenario],
+    at: str,
+    changes: Mapping[str, Sequence[Value]],
+    set: Optional[Mapping[str, Value]] = ...,
+    threads: Optional[int] = ...,
+    progress: Progress = ...,
+) -> WhatIf: ...
+def papers(papers: Path = ...) -> list[dict[str, Any]]: ...
+def reproduce(
+    what: str,
+    papers: Path = ...,
+    quick: bool = ...,
+    choices: bool = ...,
+    replications: Optional[int] = ...,
+    set: Optional[Mapping[str, Value]] = ...,
+    threads: Optional[int] = ...,
+    out: Path = ...,
+    progress: Progress = ...,
+) -> Reproduction: ...

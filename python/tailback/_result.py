@@ -126,6 +126,21 @@ class Result:
         drawn = self._there()._plot(kind, most, scale)
         return None if drawn is None else Picture(kind, *drawn)
 
+    def why(self, flow=None, link=None, worst=10):
+        """Returns why flows took their time, as dictionaries with a sentence and the causes: the flows whose names match
+        `flow`, those that lost time to a link such as "sw0->h1", or the worst.
+
+        The run must have recorded the causes: `scenario.run(why=True)`.
+        """
+        return self._there()._why(flow, link, worst)
+
+    def diff(self, other):
+        """Returns the differences from another result as text: the first row of each table that differs; None if all are
+        equal."""
+        if not isinstance(other, Result):
+            raise TypeError(f"diff takes a Result, not a {type(other).__name__}")
+        return self._there()._diff(other._there())
+
     def report(self):
         """Makes the report."""
         return Report(self._there()._report())

@@ -60,19 +60,23 @@ class Scenario:
     def __reduce__(self):
         return _from_texts, self._inner._texts()
 
-    def run(self, threads=None, seed=None, out=None, overwrite=False, record=True, progress=None):
+    def run(self, threads=None, seed=None, out=None, overwrite=False, record=True, progress=None,
+            why=False):
         """Runs the scenario and returns a `Result`.
 
         The result does not depend on the number of threads. Without `out`, tables are in a temporary directory that goes
-        with the result. `record=False` records no tables, which is faster. `progress` is True, False, a function that is
+        with the result. `record=False` records no tables, which is faster. `why=True` records the causes that `Result.why`
+        and the report read. `progress` is True, False, a function that is
         called with the simulated and the total picoseconds, or None: a bar is shown if the run takes long.
 
         Ctrl-C ends the run: the result has what was recorded until then, its outcome is "interrupted", and a warning says so.
         Only a run of the main thread can be ended like this.
         """
+        if why and not record:
+            raise ValueError("why=True reads what is recorded: leave record=True")
         inner = self._inner if seed is None else self._inner.changed([f"run.seed={operator.index(seed)}"])
         with progress_for(progress, inner.name) as see:
-            result = Result(inner._run(threads, out, overwrite, record, see))
+            result = Result(inner._run(threads, out, overwrite, record, bool(why), see))
         if result.outcome == "interrupted":
             warnings.warn(f"{inner.name}: interrupted; the result is that of a part of the run", stacklevel=2)
         return result

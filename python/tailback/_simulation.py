@@ -6,7 +6,7 @@ import warnings
 from . import _tailback, _toml
 from ._progress import progress_for
 from ._result import Result
-from ._table import Table
+from ._table import Rows, Table
 
 
 class Simulation:
@@ -92,8 +92,10 @@ class Simulation:
         return f"<tailback.Simulation {self._name} at {self.now / 1e6:g} us>"
 
 
-class WhatIf:
+class WhatIf(Rows):
     """Several futures of one past. The first one is unchanged."""
+
+    _name, _meaning = "what-if", "one future"
 
     def __init__(self, document):
         self.at, self.futures = document["at"], document["futures"]
@@ -112,11 +114,7 @@ class WhatIf:
 
         return [row(future) for future in self.futures]
 
-    def to_pandas(self):
-        """Returns the rows as a `pandas.DataFrame`."""
-        import pandas
-
-        return pandas.DataFrame(self.rows())
+    _rows = rows
 
 
 def _from_bytes(saved):

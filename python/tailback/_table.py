@@ -1,5 +1,7 @@
 """Tables."""
 
+from . import _tailback
+
 
 class Table:
     """A table with units.
@@ -74,3 +76,42 @@ class Table:
             frame = pandas.DataFrame({column: self[column] for column in self.columns})
         frame.attrs["units"] = self.units
         return frame
+
+
+class Rows:
+    """Rows as dictionaries, for readers of the Arrow PyCapsule interface and of lists alike."""
+
+    _name, _meaning = "rows", "one row"
+
+    def _rows(self):
+        raise NotImplementedError
+
+    def _columns(self):
+        """Unit and meaning of columns that have one."""
+        return {}
+
+    @property
+    def table(self):
+        """The rows as a `Table`."""
+        rows, known = self._rows(), self._columns()
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        columns = [(name, *known.get(name, ("", "")), [row.get(name) for row in rows]) for name in names]
+        return Table(_tailback.table_of(self._name, self._meaning, columns))
+
+    def __len__(self):
+        return len(self._rows())
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.table.__arrow_c_stream__(requested_schema)
+
+    def to_arrow(self):
+        """Returns the rows as a `pyarrow.Table`."""
+        return self.table.to_arrow()
+
+    def to_polars(self):
+        """Returns the rows as a `polars.DataFrame`."""
+        return self.table.to_polars()
+
+    def to_pandas(self):
+        """Returns the rows as a `pandas.DataFrame`."""
+        return self.table.to_pandas()

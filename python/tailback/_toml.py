@@ -1,8 +1,12 @@
 """Values as TOML, for scenarios and overrides that are Python objects."""
 
+import itertools
 import json
 import math
 from collections.abc import Mapping
+
+# Values of a list that is varied: each is run.
+_MOST = 10_000
 
 
 def value(of):
@@ -61,10 +65,14 @@ def values(of, what):
     """Returns several values as `--set` takes them."""
     if isinstance(of, (str, bytes)) or not hasattr(of, "__iter__"):
         raise TypeError(f"{what} are a list of values, not {of!r}")
-    found = [override(item) for item in of]
+    found = [override(item) for item in itertools.islice(of, _MOST + 1)]
+    if len(found) > _MOST:
+        raise ValueError(f"{what}: give at most {_MOST} values")
     if not found:
         raise ValueError(f"{what}: give at least one value")
-    for place, item in enumerate(found):
-        if item in found[:place]:
+    known = set()
+    for item in found:
+        if item in known:
             raise ValueError(f"{what}: {item} is given twice")
+        known.add(item)
     return found

@@ -1,7 +1,9 @@
 """What the documentation says of the package, tried with real readers of tables."""
 
+import copy
 import os
 import pathlib
+import pickle
 import signal
 import subprocess
 import sys
@@ -62,19 +64,74 @@ def test_it_is_the_result_of_the_command(victim, tmp_path):
 
 
 def test_mistakes_are_exceptions_with_places():
-    wrong = dict(SMALL, network=dict(SMALL["network"], hots=3))
     with pytest.raises(tailback.ScenarioError) as caught:
-        tailback.load(wrong)
-    (problem,) = caught.value.problems
-    assert problem["line"] == 3 and "hots" in problem["message"] and "hosts" in problem["help"]
+        tailback.load(tailback._toml.document(SMALL).replace("hosts", "hots"))
+    (problem,) = [problem for problem in caught.value.problems if "hots" in problem["message"]]
+    assert problem["line"] == 3 and problem["key"] is None and "hosts" in problem["help"]
     assert "did you mean" in str(caught.value)
     with pytest.raises(tailback.ScenarioError):
         tailback.load("no/such/file.toml")
-    with pytest.raises(tailback.ScenarioError):
-        tailback.load(SMALL, set={"network.hosts": "many"})
     for source in (3, None, [1]):
         with pytest.raises(TypeError):
             tailback.load(source)
+
+
+@pytest.mark.parametrize("path, value, key, word", [
+    (("network", "hots"), 3, "network.hots", "hosts"),
+    (("network", "link", "rate"), "fast", "network.link.rate", "10Gb/s"),
+    (("switches", 0, "buffers", "xof"), "9KB", "switches[0].buffers.xof", "xoff"),
+    (("workloads", 0, "load"), 2, "workloads[0].load", ""),
+    (("workloads", 0, "from", 1), 7, "workloads[0].from[1]", ""),
+    (("a key", "x y"), 1, "a key", ""),
+])
+def test_mistakes_in_a_dictionary_have_the_path_of_their_key(path, value, key, word, tmp_path):
+    wrong = copy.deepcopy(SMALL)
+    inner = wrong
+    for step in path[:-1]:
+        inner = inner.setdefault(step, {}) if isinstance(inner, dict) else inner[step]
+    inner[path[-1]] = value
+
+    def of(call):
+        with pytest.raises(tailback.ScenarioError) as caught:
+            call()
+        # The same message and the same remedy as for a text, and no line of a text that nobody wrote.
+        text = str(caught.value)
+        assert f"--> {key}" in text and "TOML" not in text and "toml" not in text and " | " not in text, text
+        problem = next(problem for problem in caught.value.problems if problem["key"] == key)
+        assert problem["file"] == "<dictionary>" and problem["line"] is None and problem["column"] is None
+        assert word in problem["help"]
+        return problem["message"], problem["help"]
+
+    with pytest.raises(tailback.ScenarioError) as caught:
+        tailback.load(tailback._toml.document(wrong))
+    told = of(lambda: tailback.load(wrong))
+    assert told in [(problem["message"], problem["help"]) for problem in caught.value.problems]
+
+
+def test_mistakes_that_a_change_makes_are_those_of_the_dictionary(tmp_path):
+    scenario = tailback.load(SMALL)
+    few = {"network.hosts": 2}
+    for call in (
+        lambda: scenario.set(few),
+        lambda: pickle.loads(pickle.dumps(scenario)).set(few),
+        lambda: tailback.sweep(SMALL, {"network.hosts": [4, 2]}, out=tmp_path / "sweep"),
+        lambda: tailback.compare(SMALL, "network.hosts", [4, 2], out=tmp_path / "compared"),
+    ):
+        with pytest.raises(tailback.ScenarioError) as caught:
+            call()
+        assert all(problem["key"].startswith("workloads[0].from") for problem in caught.value.problems)
+        assert str(tmp_path) not in str(caught.value) and "scenario.toml" not in str(caught.value)
+
+
+def test_mistakes_in_changes_name_the_argument():
+    for call in (
+        lambda: tailback.load(SMALL, set={"network.hosts": "many"}),
+        lambda: tailback.load(SMALL).set({"network.hosts": "many"}),
+    ):
+        with pytest.raises(tailback.ScenarioError) as caught:
+            call()
+        (problem,) = caught.value.problems
+        assert problem["file"] == "set" and problem["key"] == "network.hosts" and "--> set" in str(caught.value)
 
 
 def test_check_explain_routes_and_stability():
