@@ -122,17 +122,17 @@ pub fn interface(out: &mut Vec<u8>, interface: &Interface) {
 
 /// Writes a packet: its interface, its time (in picoseconds; written in the interface's unit), and its octets.
 pub fn packet(out: &mut Vec<u8>, interface: u32, resolution: Resolution, picoseconds: u64, octets: &[u8]) {
-    cut_packet(out, interface, resolution, picoseconds, octets, octets.len());
+    commented_packet(out, interface, resolution, picoseconds, octets, "");
 }
 
-/// Like [`packet`], for a packet of that original length, of which octets are missing at the end.
-pub fn cut_packet(
+/// Like [`packet`], with a comment, which may be empty.
+pub fn commented_packet(
     out: &mut Vec<u8>,
     interface: u32,
     resolution: Resolution,
     picoseconds: u64,
     octets: &[u8],
-    original: usize,
+    comment: &str,
 ) {
     let time = resolution.units(picoseconds);
     block(out, PACKET, |out| {
@@ -140,8 +140,13 @@ pub fn cut_packet(
         out.extend(((time >> 32) as u32).to_le_bytes());
         out.extend((time as u32).to_le_bytes());
         out.extend((octets.len() as u32).to_le_bytes());
-        out.extend((original as u32).to_le_bytes());
+        // Nothing is cut: the length of the packet, again.
+        out.extend((octets.len() as u32).to_le_bytes());
         padded(out, octets);
+        if !comment.is_empty() {
+            option(out, COMMENT, comment.as_bytes());
+            end_of_options(out);
+        }
     });
 }
 
@@ -227,6 +232,7 @@ mod tests {
         };
         interface(&mut out, &link);
         packet(&mut out, 0, link.resolution, 1_000_000_000_001, &[1, 2, 3]);
+        commented_packet(&mut out, 0, link.resolution, 1_000_000_000_002, &[1, 2, 3], "why");
         let (mut rest, mut kinds) = (&out[..], Vec::new());
         while !rest.is_empty() {
             let number = |at: usize| u32::from_le_bytes(crate::bytes::array(rest, at));
@@ -235,7 +241,7 @@ mod tests {
             kinds.push(number(0));
             rest = &rest[length..];
         }
-        assert_eq!(kinds, [SECTION, INTERFACE, PACKET]);
+        assert_eq!(kinds, [SECTION, INTERFACE, PACKET, PACKET]);
     }
 
     #[test]

@@ -221,6 +221,12 @@ impl<'a> Repr<'a> {
         }
     }
 
+    /// Returns the octets that it takes without its name.
+    #[must_use]
+    pub fn needed(&self) -> usize {
+        Repr::LENGTH + self.stamps.map_or(0, |stamps| 1 + stamps.len())
+    }
+
     /// Like [`Repr::emit_within`], after the signature.
     pub fn emit_signed_within(&self, room: usize, out: &mut Writer) {
         let signature = SIGNATURE.get(..room).unwrap_or(&SIGNATURE);

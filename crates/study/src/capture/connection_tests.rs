@@ -189,29 +189,117 @@ fn sack_is_tcp() {
     assert!(echoes > 5 && (1..echoes).contains(&confirmed), "{echoes} {confirmed}");
 }
 
-/// A frame that is shorter than its headers is cut: the record has its simulated octets and says how many there would be.
+/// The comment of each packet of a file, if it has one.
+fn comments(bytes: &[u8]) -> Vec<Option<String>> {
+    let number = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four"));
+    let (mut at, mut comments) = (0, Vec::new());
+    while at < bytes.len() {
+        if number(at) == 6 {
+            let (captured, original) = (number(at + 20), number(at + 24));
+            assert_eq!(captured, original, "nothing is cut");
+            let option = at + 28 + captured.next_multiple_of(4) as usize;
+            let end = at + number(at + 4) as usize - 4;
+            comments.push((option < end).then(|| {
+                let length = usize::from(u16::from_le_bytes([bytes[option + 2], bytes[option + 3]]));
+                String::from_utf8_lossy(&bytes[option + 4..option + 4 + length]).into_owned()
+            }));
+        }
+        at += number(at + 4) as usize;
+    }
+    comments
+}
+
+/// With the default sizes an acknowledgement is shorter than its headers: it is whole, and its comment says so.
 #[test]
-fn frames_shorter_than_their_headers_are_cut() {
+fn frames_shorter_than_their_headers_are_whole() {
     let plan = scenario(
         r#"flow_control = "pfc"
         buffers = { capacity = "400KB", xoff = "200KB", xon = "190KB" }"#,
         "acknowledge = {}\nrecovery = { name = \"selective-repeat\" }",
     );
-    let (names, packets, bytes) = captured(&plan, "cut", 1);
-    let number = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four"));
-    let (mut at, mut cut) = (0, 0);
-    while at < bytes.len() {
-        if number(at) == 6 {
-            let (captured, original) = (number(at + 20), number(at + 24));
-            assert!((captured, original) == (64, 66) || captured == original, "{captured} {original}");
-            cut += u64::from(captured < original);
+    let (names, packets, bytes) = captured(&plan, "short", 1);
+    let mut longer = 0;
+    for ((_, _, octets), comment) in packets.iter().zip(comments(&bytes)) {
+        // `roce` verifies every sum.
+        assert_eq!(comment.is_some(), octets.len() == 66, "{}", octets.len());
+        if let Some(comment) = comment {
+            assert!(comment.contains("simulated with 64 octets"), "{comment}");
+            longer += 1;
         }
-        at += number(at + 4) as usize;
     }
-    let acknowledgements = packets.iter().filter(|it| names[it.0 as usize] == "h2->sw0").count();
-    assert_eq!(cut, 2 * acknowledgements as u64, "on two links");
-    for (_, _, octets) in packets.iter().filter(|it| it.2.len() == 64) {
-        // Ethernet, IPv4, UDP; then the opcode.
-        assert_eq!(octets[42], opcode::ACKNOWLEDGE);
+    let replies = [roce(&names, &packets, "h2->sw0"), roce(&names, &packets, "sw0->h0")].concat();
+    assert!(replies.iter().all(|it| it.1.transport.opcode == opcode::ACKNOWLEDGE));
+    assert_eq!(longer, packets.iter().filter(|it| it.2.len() == 66).count());
+    assert!(longer > 30);
+}
+
+/// Stamps, marks and trimmed frames with the default sizes, in a network with VLAN tags, whose headers are the longest.
+#[test]
+fn stamped_marked_and_trimmed_frames_are_whole_packets_of_rocev2() {
+    let plan = plan(
+        r#"
+        schema_version = 1
+        name = "test"
+        [network]
+        topology = "single-switch"
+        hosts = 3
+        link = { rate = "10Gb/s", latency = "500ns" }
+        [[classes]]
+        name = "data"
+        lossless = false
+        [[classes]]
+        name = "headers"
+        lossless = false
+        [[switches]]
+        flow_control = "none"
+        buffers = { capacity = "60KB" }
+        congestion_point = { name = "trim", kmin = "3KB", kmax = "9KB" }
+        [[workloads]]
+        name = "a flow with a name that would not fit into so short a frame"
+        kind = "greedy"
+        from = ["h0", "h1"]
+        to = "h2"
+        class = "data"
+        telemetry = {}
+        recovery = { name = "selective-repeat" }
+        [run]
+        duration = "100us"
+        "#,
+    );
+    let (names, packets, bytes) = captured(&plan, "stamped", 1);
+    let (mut marked, mut trimmed, mut stamped) = (0, 0, 0);
+    for (length, packet, payload) in roce(&names, &packets, "sw0->h2") {
+        marked += u32::from(packet.congestion == ipv4::EXPERIENCED);
+        trimmed += u32::from(payload.is_empty() && length == 66 && packet.code_point == 1 << 3);
     }
+    for (length, packet, payload) in roce(&names, &packets, "sw0->h0") {
+        assert_eq!(packet.transport.opcode, opcode::ACKNOWLEDGE);
+        let header = payload.strip_prefix(&wire::tailback::SIGNATURE).map(|header| wire::tailback::Repr::parse(header));
+        // Of a trimmed frame nothing is stamped, and an acknowledgement of it has room for stamps all the same.
+        if let Some(stamps) = header.and_then(|header| header.expect("our header").stamps).filter(|it| !it.is_empty()) {
+            let stamp = wire::tailback::Stamp::from_octets(stamps.try_into().expect("one"));
+            assert_eq!((stamp.rate, length), (1, 70 + (16 + 21 + 1 + 8_usize).next_multiple_of(4)));
+            stamped += 1;
+        }
+    }
+    assert!(marked > 10 && trimmed > 10 && stamped > 10, "{marked} {trimmed} {stamped}");
+    assert!(comments(&bytes).iter().flatten().all(|comment| comment.contains("octets")));
+}
+
+/// An acknowledgement of TCP has room for all of its selective blocks.
+#[test]
+fn selective_blocks_make_acknowledgements_longer() {
+    let plan = scenario(
+        "buffers = { capacity = \"8KB\" }",
+        r#"size = "60KB"
+        recovery = { name = "sack", preset = "data-centre" }
+        [[classes]]
+        name = "lossy"
+        lossless = false"#,
+    );
+    let (names, packets, _) = captured(&plan, "blocks-of-tcp", 1);
+    let back = [segments(&names, &packets, "sw0->h0"), segments(&names, &packets, "sw0->h1")].concat();
+    let with = |blocks: usize| back.iter().filter(move |it| it.2.blocks.iter().count() == blocks);
+    assert!(with(0).all(|it| it.0 == 64) && with(0).count() > 10);
+    assert!(with(1).count() > 0 && with(1).all(|it| it.0 == 18 + 20 + 20 + 12));
 }

@@ -13,13 +13,9 @@ use wire::{Address, Priority, VlanId, Writer, cnm, fcs, mac_control, vlan};
 const TAGGED: usize = 14 + vlan::LENGTH;
 
 impl Synthesizer<'_> {
-    /// Writes a frame and returns its length: the simulated one, or that of its headers if these are longer. `None` if a
-    /// tagged frame cannot be that short.
+    /// Writes a frame and returns its length: the simulated one, or that of its headers if these are longer.
     pub(super) fn ethernet(&mut self, row: &FrameRow, octets: &mut [u8]) -> Option<usize> {
         let length = usize::from(row.frame.len);
-        if length < TAGGED + fcs::LENGTH {
-            return None;
-        }
         let mut out = Writer::new(octets);
         match row.frame.content() {
             Says::Pause(pause) => self.pause(row, pause, &mut out),
@@ -39,7 +35,7 @@ impl Synthesizer<'_> {
             }
         }
         // Simulated frames may be smaller than Ethernet's smallest, so its padding is not asked for.
-        out.pad_to(length - fcs::LENGTH);
+        out.pad_to(length.saturating_sub(fcs::LENGTH));
         let crc = fcs::crc32(out.written(0));
         out.bytes(&crc.to_le_bytes());
         out.finish().ok()
@@ -97,8 +93,10 @@ impl Synthesizer<'_> {
         } else {
             self.tagged(frame, source, ether_type::EXPERIMENTAL, out);
         }
-        self.header(frame, &self.flow_name(frame))
-            .emit_within((length - fcs::LENGTH).saturating_sub(out.position()), out);
+        let name = self.flow_name(frame);
+        let header = self.header(frame, &name);
+        let room = length.saturating_sub(fcs::LENGTH).saturating_sub(out.position());
+        header.emit_within(room.max(header.needed()), out);
     }
 
     /// Writes the header and VLAN tag of a frame to a host, with its class as the priority and VLAN identifier 0.

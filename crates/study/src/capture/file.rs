@@ -21,12 +21,10 @@ pub struct CaptureFile<'a> {
     block: Vec<u8>,
     /// Frames written.
     pub frames: u64,
-    /// Frames omitted because they are shorter than any frame of their medium.
-    pub too_short: u64,
-    /// Frames of which only a part was written because they are shorter than the headers of their format.
-    pub cut: u64,
-    /// The longest of those headers, with everything around them.
-    pub whole: usize,
+    /// Frames that are longer than simulated because the headers of their format need so many octets.
+    pub longer: u64,
+    /// The longest of these, in octets.
+    pub longest: usize,
 }
 
 impl<'a> CaptureFile<'a> {
@@ -75,9 +73,8 @@ impl<'a> CaptureFile<'a> {
             octets: Vec::new(),
             block,
             frames: 0,
-            too_short: 0,
-            cut: 0,
-            whole: 0,
+            longer: 0,
+            longest: 0,
         };
         capture.put()?;
         Ok(capture)
@@ -90,31 +87,23 @@ impl<'a> CaptureFile<'a> {
     pub fn take(&mut self, frames: &[FrameRow]) -> Result<(), ResultsError> {
         for row in frames {
             let Some(interface) = self.interfaces.get(row.port as usize).copied().flatten() else { continue };
-            let Some(Written { record, mut original }) = self.synthesizer.write(row, &mut self.octets) else {
-                self.too_short += 1;
-                continue;
-            };
-            if original > self.octets.len() {
-                self.cut += 1;
-                self.whole = self.whole.max(original);
+            let Some(Written { record, longer }) = self.synthesizer.write(row, &mut self.octets) else { continue };
+            let mut comment = String::new();
+            if longer {
+                self.longer += 1;
+                self.longest = self.longest.max(self.octets.len());
+                comment = format!("simulated with {} octets, fewer than its headers need", row.frame.len);
             }
             let time = row.time.as_picos();
             if let Record::InfiniBand(kind) = record {
                 let header = pcapng::erf(kind, time, self.octets.len() as u16);
-                original += header.len();
                 self.octets.splice(0..0, header);
             }
-            pcapng::cut_packet(&mut self.block, interface, self.resolution, time, &self.octets, original);
+            pcapng::commented_packet(&mut self.block, interface, self.resolution, time, &self.octets, &comment);
             self.frames += 1;
             self.put()?;
         }
         Ok(())
-    }
-
-    /// Returns the number of acknowledgements that are too short for all of their selective blocks.
-    #[must_use]
-    pub fn without_blocks(&self) -> u64 {
-        self.synthesizer.without_blocks
     }
 
     fn put(&mut self) -> Result<(), ResultsError> {

@@ -34,7 +34,13 @@ impl Synthesizer<'_> {
         if let Some(sent) = self.sent.get_mut(lane) {
             *sent += blocks;
         }
-        let length = usize::from(frame.len).checked_sub(SMALLEST)? / WORD * WORD + SMALLEST;
+        let extended = if frame.acknowledges() { AckExtended::LENGTH } else { 0 };
+        let told = match self.is_stamped() {
+            true => tailback::SIGNATURE.len() + self.header(frame, "").needed(),
+            false => 0,
+        };
+        let payload = usize::from(frame.len).saturating_sub(SMALLEST) / WORD * WORD;
+        let length = SMALLEST + payload.max((extended + told).next_multiple_of(WORD));
         self.packet(frame, length, &mut out);
         Some((out.finish().ok()?, Record::InfiniBand(Erf::InfiniBand)))
     }
@@ -43,7 +49,7 @@ impl Synthesizer<'_> {
         let payload = length - SMALLEST;
         let back = matches!(frame.kind, Kind::Acknowledgement | Kind::Answer | Kind::Notice) || frame.is_reply();
         let congestion = matches!(frame.kind, Kind::Notice | Kind::CongestionNotification);
-        let acknowledges = frame.kind == Kind::Acknowledgement || frame.is_reply();
+        let acknowledges = frame.acknowledges();
         // InfiniBand acknowledges the last packet that arrived, and names the one that is missing.
         let sequence = match frame.kind {
             Kind::CumulativeAcknowledgement => frame.seq().wrapping_sub(1),
@@ -51,7 +57,7 @@ impl Synthesizer<'_> {
         };
         let (opcode, header) = match frame.kind {
             _ if congestion => (opcode::CONGESTION, 0),
-            _ if acknowledges && payload >= AckExtended::LENGTH => (opcode::ACKNOWLEDGE, AckExtended::LENGTH),
+            _ if acknowledges => (opcode::ACKNOWLEDGE, AckExtended::LENGTH),
             // Without our header Wireshark looks for other protocols in a packet of a reliable connection.
             _ if payload < tailback::SIGNATURE.len() + tailback::Repr::LENGTH => (opcode::UNRELIABLE_SEND_ONLY, 0),
             _ => (opcode::SEND_ONLY, 0),

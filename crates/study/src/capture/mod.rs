@@ -65,8 +65,6 @@ struct Synthesizer<'a> {
     links: Vec<LinkSpec>,
     /// By TCP flow: confirmed echoes of marks.
     reduced: BTreeMap<u32, tcp::Reduced>,
-    /// Acknowledgements that are too short for all of their selective blocks.
-    without_blocks: u64,
 }
 
 /// Returns the flow control of a node.
@@ -116,11 +114,10 @@ impl<'a> Synthesizer<'a> {
             tags: spec.classes.len() > 1,
             links: ends.map(|end| spec.graph.cables[end.cable as usize].link).collect(),
             reduced: BTreeMap::new(),
-            without_blocks: 0,
         }
     }
 
-    /// Writes the octets of a frame; `None` if the frame is shorter than any of its medium.
+    /// Writes the octets of a frame; `None` if its port is none of the network's.
     fn write(&mut self, row: &FrameRow, octets: &mut Vec<u8>) -> Option<Written> {
         let &(_, _, medium) = self.ports.get(row.port as usize)?;
         let room = self.spec.flows.get(row.frame.flow as usize).is_some_and(|flow| flow.telemetry.is_some());
@@ -131,21 +128,21 @@ impl<'a> Synthesizer<'a> {
         let room = room && (row.frame.kind == Kind::Data || row.frame.acknowledges());
         self.stamps = room.then(|| row.stamps.iter().flat_map(stamp).collect());
         octets.clear();
-        // No record is longer than its frame by more than what stands behind a credit, or than headers and selective
-        // blocks.
-        octets.resize(usize::from(row.frame.len) + 2 * wire::pcapng::ERF_LINK, 0);
-        let (length, original, record) = match medium {
-            Medium::Ethernet => {
-                let original = self.ethernet(row, octets)?;
-                (original.min(row.frame.len.into()), original, Record::Ethernet)
-            }
-            Medium::InfiniBand => {
-                let (length, record) = self.infiniband(row, octets)?;
-                (length, length, record)
-            }
+        let simulated = usize::from(row.frame.len);
+        octets.resize(simulated + MOST_HEADERS + self.stamps.as_ref().map_or(0, Vec::len), 0);
+        let (length, record) = match medium {
+            Medium::Ethernet => (self.ethernet(row, octets)?, Record::Ethernet),
+            Medium::InfiniBand => self.infiniband(row, octets)?,
         };
         octets.truncate(length);
-        Some(Written { record, original })
+        // Zeros follow a credit, whatever its length.
+        let longer = length > simulated && record != Record::InfiniBand(wire::pcapng::Erf::InfiniBandLink);
+        Some(Written { record, longer })
+    }
+
+    /// Returns whether the frame that is being written has stamps.
+    fn is_stamped(&self) -> bool {
+        self.stamps.as_ref().is_some_and(|stamps| !stamps.is_empty())
     }
 
     /// Returns the address of a port: a locally administered prefix, the node's number and the port's number.
@@ -233,9 +230,13 @@ impl<'a> Synthesizer<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Written {
     record: Record,
-    /// Length of a whole frame; longer than its octets if the simulated frame is shorter than its headers.
-    original: usize,
+    /// The simulated frame is shorter than the headers of its format.
+    longer: bool,
 }
+
+/// More than the octets of all headers of any format, with selective blocks, our own header and check sequences, and
+/// than what stands behind a credit.
+const MOST_HEADERS: usize = 512;
 
 /// Type of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

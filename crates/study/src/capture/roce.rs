@@ -59,7 +59,7 @@ impl Synthesizer<'_> {
 
     /// Writes a packet of a message, with our own header as its payload.
     fn message(&self, frame: &Frame, ends: &Ends, length: usize, out: &mut Writer) {
-        let payload = words(self.room(length).saturating_sub(Packet::length(false, 0)));
+        let payload = words(self.room(length).saturating_sub(Packet::length(false, 0))).max(self.least_payload(frame));
         let short = payload < SHORT;
         let opcode = match (frame.seq() == 0, frame.is_last()) {
             (true, true) if short => opcode::SEND_ONLY_IMMEDIATE,
@@ -99,11 +99,17 @@ impl Synthesizer<'_> {
         let complete = self.last_frame(frame.flow).is_some_and(|(last, _)| next > last);
         let header = AckExtended { syndrome, message: u32::from(complete) };
         let packet = packet(frame, ends, opcode::ACKNOWLEDGE, number, false, Some(header));
-        let room = words(self.room(length).saturating_sub(Packet::length(true, 0)));
+        let room = words(self.room(length).saturating_sub(Packet::length(true, 0))).max(self.least_payload(frame));
         let told = self.stamps.is_some() && room >= tailback::SIGNATURE.len() + tailback::Repr::LENGTH;
         let payload = if told { room } else { 0 };
         self.emit_link_header(frame, out);
         packet.emit(payload, out, |out| self.header(frame, &self.flow_name(frame)).emit_signed_within(payload, out));
+    }
+
+    /// Returns the octets that the payload of a frame has at least: those of its stamps and the header before them.
+    fn least_payload(&self, frame: &Frame) -> usize {
+        let needed = || tailback::SIGNATURE.len() + self.header(frame, "").needed();
+        if self.is_stamped() { needed().next_multiple_of(4) } else { 0 }
     }
 
     /// Returns the number of the last frame of a finite flow, and its length.

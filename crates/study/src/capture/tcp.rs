@@ -8,7 +8,7 @@ use super::format::Ends;
 use fabric::record::FrameRow;
 use fabric::{Content, Frame, Kind};
 use units::{Bytes, Time, Wire};
-use wire::tcp::{Blocks, PROTOCOL, Repr, flag};
+use wire::tcp::{PROTOCOL, Repr, flag};
 use wire::{Writer, ipv4};
 
 /// The first port of both ends: the range of dynamic ports.
@@ -56,7 +56,7 @@ impl Synthesizer<'_> {
 
     /// Writes a frame without its check sequence, and returns whether it is one of TCP's: probes, pulls, receipts,
     /// notices and congestion notifications are not.
-    pub(super) fn tcp(&mut self, row: &FrameRow, length: usize, out: &mut Writer) -> bool {
+    pub(super) fn tcp(&self, row: &FrameRow, length: usize, out: &mut Writer) -> bool {
         let frame = &row.frame;
         let Some(ends) = self.ends(frame) else { return false };
         let (ahead, back) = (DYNAMIC | frame.flow as u16 & 0x3FFF, DYNAMIC | (frame.flow >> 14) as u16 & 0x3FFF);
@@ -81,12 +81,7 @@ impl Synthesizer<'_> {
             (header.source, header.destination) = (back, ahead);
             header.acknowledgement = self.octet(frame.flow, next);
             header.flags |= if frame.is_marked() { flag::ECE } else { 0 };
-            let room = self.room(length).saturating_sub(ipv4::HEADER + Repr::LENGTH);
-            for (number, &(first, after)) in row.blocks.iter().enumerate() {
-                if Blocks::option(number + 1) > room {
-                    self.without_blocks += 1;
-                    break;
-                }
+            for &(first, after) in &row.blocks {
                 header.blocks.push((self.octet(frame.flow, first), self.octet(frame.flow, after)));
             }
         }

@@ -119,14 +119,10 @@ pub struct Captured {
     pub file: PathBuf,
     /// Number of captured frames.
     pub frames: u64,
-    /// Number of frames omitted because they are shorter than any frame of their medium.
-    pub too_short: u64,
-    /// Number of frames of which only a part was written because they are shorter than the headers of their format.
-    pub cut: u64,
-    /// The longest of those headers, with everything around them, in octets.
-    pub whole: usize,
-    /// Number of acknowledgements that are too short for all of their selective blocks.
-    pub without_blocks: u64,
+    /// Number of frames that are longer than simulated because the headers of their format need so many octets.
+    pub longer: u64,
+    /// The longest of these, in octets.
+    pub longest: usize,
 }
 
 /// An error of running or recording a plan.
@@ -405,10 +401,8 @@ fn conclude(
         captured = Some(Captured {
             file: PathBuf::new(),
             frames: capture.frames,
-            too_short: capture.too_short,
-            cut: capture.cut,
-            whole: capture.whole,
-            without_blocks: capture.without_blocks(),
+            longer: capture.longer,
+            longest: capture.longest,
         });
         let (path, file) = capture.finish()?;
         match options.capture.is_some_and(|capture| capture.file.is_some()) {

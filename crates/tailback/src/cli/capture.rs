@@ -31,27 +31,12 @@ pub fn chosen(plan: &Plan, links: &[String], file: Option<PathBuf>) -> Result<Op
 /// Says what was captured.
 pub fn note(captured: &Captured) {
     console::note(&format!("{} frames captured in {}", grouped(captured.frames), captured.file.display()));
-    if captured.too_short > 0 {
+    if captured.longer > 0 {
         let text = format!(
-            "{} frames were left out: they are shorter than the headers of their kind",
-            grouped(captured.too_short)
-        );
-        console::note(&text);
-    }
-    if captured.cut > 0 {
-        let text = format!(
-            "{} frames are shorter than the headers of their format, up to {} B, and are cut; \
-             raise acknowledge.size and notify.size to see them whole",
-            grouped(captured.cut),
-            captured.whole
-        );
-        console::note(&text);
-    }
-    if captured.without_blocks > 0 {
-        let text = format!(
-            "{} acknowledgements are too short for all of their SACK blocks; raise acknowledge.size to see them, up to \
-             90 B, or 94 B with several classes",
-            grouped(captured.without_blocks)
+            "{} frames have fewer octets than the headers of their format, up to {} B, and are longer than simulated; \
+             acknowledge.size and notify.size set their size",
+            grouped(captured.longer),
+            captured.longest
         );
         console::note(&text);
     }
