@@ -97,7 +97,7 @@ impl Layout<'_> {
         let mut pulled = Vec::new();
         for (position, &flow) in (0..).zip(inbound) {
             let (spec, slot) = (&self.spec.flows[flow as usize], self.places.sink[flow as usize]);
-            let mut inbound = spec.sink().map(|sink| Box::new(Inbound::new(sink, flow, position)));
+            let mut inbound = spec.sink().map(|sink| Box::new(Inbound::new(sink, flow, position, spec.is_reliable())));
             let pulling = spec.reaction.pulling().filter(|pulling| pulling.demand != Demand::Nothing);
             if let (Some(inbound), Some(pulling)) = (&mut inbound, pulling) {
                 // What is pulled may arrive by all links.

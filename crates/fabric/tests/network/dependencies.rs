@@ -5,7 +5,7 @@ use crate::kit::*;
 use fabric::spec::*;
 use fabric::topology::{self, Links};
 use fabric::transport::RECOVERIES;
-use fabric::workload::{Acknowledge, Backlog, FlowSpec, Gaps, Overflow, Pattern};
+use fabric::workload::{Acknowledge, Backlog, FlowSpec, Gaps, Notify, Overflow, Pattern};
 use fabric::{BuildOptions, Outcome, Simulation};
 use std::sync::Arc;
 use units::{Bytes, Rate, Span, Time};
@@ -196,6 +196,25 @@ fn a_flow_that_cannot_complete_is_not_complete_at_its_source_either() {
     // One frame of the first flow is lost: the link to its destination fails for less than a frame.
     let down = at(Span::from_micros(20));
     spec.faults.push(Fault { cable: 1, down, up: Some(down + Span::from_nanos(100)) });
+    // Also if the destination does more than to acknowledge each frame at once.
+    let delayed = Acknowledge { every: 4, delay: Some(Span::from_micros(5)), ..Acknowledge::default() };
+    for (how, notify) in
+        [(delayed, None), (Acknowledge::default(), Some(Notify::default())), (delayed, Some(Notify::default()))]
+    {
+        let mut spec = spec.clone();
+        (spec.flows[0].acknowledge, spec.flows[0].notify) = (Some(how), notify);
+        let (simulation, report) = run(&spec, Span::from_millis(2));
+        let flows = simulation.flows();
+        assert_eq!((flows[0].lost_frames, flows[0].received_frames, flows[1].started), (1, 49, None), "{how:?}");
+        assert!(matches!(report.outcome, Outcome::Stalled(_)), "{:?}", report.outcome);
+        spec.faults.clear();
+        let flows = run(&spec, Span::from_millis(2)).0.flows();
+        assert!(
+            flows[1].started > flows[0].completed && flows[1].completed.is_some(),
+            "{how:?} {notify:?}: {:?}",
+            flows[1]
+        );
+    }
     let (simulation, report) = run(&spec, Span::from_millis(2));
     let flows = simulation.flows();
     assert_eq!((flows[0].lost_frames, flows[0].received_frames), (1, 49), "{:?}", flows[0]);
@@ -215,4 +234,31 @@ fn a_flow_that_cannot_complete_is_not_complete_at_its_source_either() {
     spec.faults.clear();
     let (simulation, _) = run(&spec, Span::from_millis(2));
     assert!(simulation.flows()[1].started.is_some());
+}
+
+/// Sprayed frames overtake each other: the acknowledgement of the last frame may come before those of others, and the one
+/// that says that the flow is complete after its source has nothing more to do.
+#[test]
+fn a_flow_is_complete_at_its_source_when_the_last_missing_frame_is_acknowledged() {
+    let links = Links::same(link(10, Span::from_nanos(500)));
+    let delayed = Acknowledge { every: 4, delay: Some(Span::from_micros(5)), ..Acknowledge::default() };
+    let mut overtaken = 0;
+    for seed in 1..40 {
+        for acknowledge in [Acknowledge::default(), delayed] {
+            let graph = topology::leaf_spine(2, 4, 4, links).unwrap();
+            let mut spec = network(graph, pfc_switch(), lossless());
+            (spec.multipath, spec.seed) = (Multipath::Spray, seed);
+            let across = |from: u32| sized(from, from + 4, 40_000).with(|it| it.acknowledge = Some(acknowledge));
+            spec.flows = (0..4).map(across).chain((0..4).map(|from| sized(from, from + 4, 1000))).collect();
+            (0..4).for_each(|flow| spec.dependencies.add(flow + 4, &[flow], Span::ZERO));
+            let (mut simulation, report) = run_with(&spec, Span::from_millis(2), |_| Deliveries::default());
+            assert_eq!(report.outcome, Outcome::Finished, "seed {seed}, {acknowledge:?}");
+            overtaken += simulation.probes_mut().map(|probe| probe.out_of_order).sum::<u64>();
+            let flows = simulation.flows();
+            for flow in 0..4 {
+                assert!(flows[flow + 4].started > flows[flow].completed, "seed {seed}, {acknowledge:?}: {flow}");
+            }
+        }
+    }
+    assert!(overtaken > 100, "{overtaken}");
 }

@@ -1,5 +1,5 @@
-//! What an acknowledgement says that does not fit into its frame: selective blocks, numbers that are far apart, and the
-//! delay of a slow host.
+//! What an acknowledgement says that does not fit into its frame: selective blocks, numbers that are far apart, the
+//! delay of a slow host, and that a flow without recovery is complete.
 //!
 //! Few acknowledgements need it, so it is in a table of the shard. The frame has the place of its entry; the entry ends
 //! with the frame, and crosses to another shard with it.
@@ -15,13 +15,15 @@ pub struct Extension {
     pub(crate) host_delay: Span,
     /// Its number.
     pub(crate) number: u32,
+    /// No byte of the flow is missing; only said of a flow without recovery.
+    pub(crate) complete: bool,
     /// How many blocks there are.
     pub(crate) count: u8,
     /// First and last number but one of frames that have arrived.
     pub(crate) blocks: [(u32, u32); transport::Blocks::MOST],
 }
 
-engine::encoded!(struct Extension { stamp, host_delay, number, count, blocks });
+engine::encoded!(struct Extension { stamp, host_delay, number, complete, count, blocks });
 
 /// The extensions of a shard's frames.
 #[derive(Clone, Debug, Default)]
@@ -50,6 +52,11 @@ impl Extensions {
     pub(crate) fn take(&mut self, place: u32) -> Extension {
         self.free.push(place);
         self.entries[place as usize]
+    }
+
+    /// Whether an entry says that a flow is complete.
+    pub(crate) fn is_complete(&self, place: u32) -> bool {
+        self.entries[place as usize].complete
     }
 
     /// Selective blocks of an entry.

@@ -23,9 +23,14 @@ impl<P: Probe> Network<P> {
     /// An acknowledgement has come back to its flow's source.
     pub(crate) fn acknowledged(&mut self, now: Time, frame: &Frame, Segment { born, seq }: Segment, ctx: &mut Ctx) {
         let slot = self.slot_of(frame.flow);
-        let Some(flow) = self.flows.get_mut(slot) else { return };
-        let (host, all_made) = (flow.host, flow.remaining == 0);
         let complete = frame.flags & LAST != 0;
+        let Some(flow) = self.flows.get_mut(slot) else {
+            if self.waiting.is_some() {
+                self.note_acknowledged(now, slot, complete, ctx);
+            }
+            return;
+        };
+        let (host, all_made) = (flow.host, flow.remaining == 0);
         if !flow.heeds {
             flow.acknowledged(seq);
             if self.waiting.is_some() {

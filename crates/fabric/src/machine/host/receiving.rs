@@ -20,6 +20,8 @@ pub(crate) struct Inbound {
     pub(crate) flow: u32,
     /// Position in its host's list of sinks: its timer.
     position: u32,
+    /// Its source retransmits what is lost.
+    recovers: bool,
     /// Number at its host's puller, if it is pulled.
     pub(crate) pulls: Option<u32>,
     /// Entropy of the latest frame: replies take a path that is chosen likewise.
@@ -43,14 +45,15 @@ pub(crate) struct Inbound {
     pub(crate) notifications: u64,
 }
 
-units::state!(struct Inbound { fixed: flow, position, pulls; plain: entropy, input, duplicates, duplicate_bytes, late, late_bytes, rejected, rejected_bytes, out_of_order, negative, notifications; parts: sink; });
+units::state!(struct Inbound { fixed: flow, position, recovers, pulls; plain: entropy, input, duplicates, duplicate_bytes, late, late_bytes, rejected, rejected_bytes, out_of_order, negative, notifications; parts: sink; });
 
 impl Inbound {
-    pub(crate) fn new(sink: Sink, flow: u32, position: u32) -> Inbound {
+    pub(crate) fn new(sink: Sink, flow: u32, position: u32, recovers: bool) -> Inbound {
         Inbound {
             sink,
             flow,
             position,
+            recovers,
             pulls: None,
             entropy: 0,
             input: 0,
@@ -68,8 +71,8 @@ impl Inbound {
 }
 
 impl Inbound {
-    /// A frame has arrived, or the header of one. Returns what became of it.
-    fn see(&mut self, now: Time, frame: &Frame, trimmed: bool) -> Arrival {
+    /// A frame has arrived, or the header of one; it may complete a flow without recovery. Returns what became of it.
+    fn see(&mut self, now: Time, frame: &Frame, trimmed: bool, completes: bool) -> Arrival {
         (self.entropy, self.input) = (frame.entropy, frame.input);
         let arrived = Arrived {
             number: unwrapped(frame.seq(), self.sink.expected()),
@@ -77,7 +80,7 @@ impl Inbound {
             at: frame.at,
             marked: frame.flags & MARKED != 0,
             trimmed,
-            last: frame.flags & LAST != 0,
+            last: frame.flags & LAST != 0 || completes,
         };
         self.sink.on_arrival(now, &arrived)
     }
@@ -86,10 +89,12 @@ impl Inbound {
 impl<P: Probe> Network<P> {
     /// A frame of the flow at a place, which has a sink of its own, has arrived.
     pub(crate) fn take_in(&mut self, now: Time, p: u32, host: u32, place: u32, frame: &Frame, ctx: &mut Ctx) {
-        let Some(inbound) = &mut self.received.at(place).inbound else { return };
+        let received = self.received.at(place);
+        let Some(inbound) = &mut received.inbound else { return };
         let len = u64::from(frame.len);
         let pulls = inbound.pulls.is_some();
-        let arrival = inbound.see(now, frame, false);
+        let completes = !inbound.recovers && received.bytes + len >= received.size;
+        let arrival = inbound.see(now, frame, false, completes);
         if matches!(arrival, Arrival::OutOfOrder | Arrival::Discarded) {
             inbound.out_of_order += 1;
             self.totals.out_of_order_frames += 1;
@@ -129,7 +134,7 @@ impl<P: Probe> Network<P> {
         let slot = self.places.sink[frame.flow as usize];
         let Some(place) = self.received.place(slot) else { return };
         if let Some(inbound) = &mut self.received.at(place).inbound {
-            inbound.see(now, frame, true);
+            inbound.see(now, frame, true, false);
             self.reply(now, p, host, place, ctx);
             self.call_for_more(now, host, place, frame, true, ctx);
         }
@@ -174,8 +179,11 @@ impl<P: Probe> Network<P> {
 
     /// Sends what the sink at a place wants to say now, and sets its timer.
     fn reply(&mut self, now: Time, p: u32, host: u32, place: u32, ctx: &mut Ctx) {
-        while let Some(inbound) = &mut self.received.at(place).inbound {
+        loop {
+            let received = self.received.at(place);
+            let Some(inbound) = &mut received.inbound else { break };
             let Some(say) = inbound.sink.next_reply(now) else { break };
+            let complete = !inbound.recovers && received.completed.is_some();
             let (flow, entropy) = (inbound.flow, inbound.entropy);
             let spec = &self.plan.flows[flow as usize];
             let (acknowledge, notify, pull, source) = (spec.acknowledge, spec.notify, spec.pull, spec.source.0);
@@ -204,7 +212,7 @@ impl<P: Probe> Network<P> {
             let Some((size, class)) = how else { continue };
             let len = size.get() as u16;
             let mut frame = match &say {
-                Say::Reply(reply) => self.pack_reply(now, reply, host_delay, len),
+                Say::Reply(reply) => self.pack_reply(now, reply, (host_delay, complete), len),
                 Say::CongestionNotification => Frame::saying(Content::CongestionNotification, len, now),
                 Say::Pull { total } => Frame::saying(Content::Pull(*total), len, now),
             };
@@ -218,8 +226,9 @@ impl<P: Probe> Network<P> {
         self.arm_lazily(host, number, deadline, ctx);
     }
 
-    /// The frame that says what a reply does, and how long the data waited at this host.
-    fn pack_reply(&mut self, now: Time, reply: &Reply, host_delay: Span, len: u16) -> Frame {
+    /// The frame that says what a reply does, how long the data waited at this host, and whether a flow without recovery
+    /// is complete.
+    fn pack_reply(&mut self, now: Time, reply: &Reply, (host_delay, complete): (Span, bool), len: u16) -> Frame {
         let (cumulative, number) = (reply.cumulative as u32, reply.number as u32);
         let said = Cumulative { cumulative, number, stamp: reply.stamp };
         let content = match reply.meaning {
@@ -232,8 +241,8 @@ impl<P: Probe> Network<P> {
             frame.flags |= MARKED;
         }
         let stamp = reply.stamp;
-        if said.offset().is_none() || !reply.blocks.is_empty() || host_delay > Span::ZERO {
-            let mut extension = Extension { stamp, host_delay, number, ..Extension::default() };
+        if said.offset().is_none() || !reply.blocks.is_empty() || host_delay > Span::ZERO || complete {
+            let mut extension = Extension { stamp, host_delay, number, complete, ..Extension::default() };
             for (place, block) in extension.blocks.iter_mut().zip(reply.blocks.as_slice()) {
                 *place = (block.start as u32, block.end as u32);
                 extension.count += 1;

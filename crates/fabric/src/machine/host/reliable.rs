@@ -225,19 +225,21 @@ impl<P: Probe> Network<P> {
         {
             let (host, all_made) = (flow.host, flow.remaining == 0);
             flow.acknowledged(frame.seq().wrapping_sub(1));
-            if self.waiting.is_some() {
-                let complete = self.all_settled(slot);
-                self.note_acknowledged(now, slot, complete, ctx);
-            }
             if all_made {
                 self.give_up_if_done(host, slot);
             }
             return;
         }
+        let complete = frame.is_extended() && self.extensions.is_complete(frame.extension());
         let reliable = self.flows.get(slot).and_then(|flow| flow.reliable.as_ref());
         let near = reliable.map_or(0, |reliable| reliable.sender.acknowledged());
         let mut reply = self.unpack_reply(frame, near);
-        let Some(flow) = self.flows.get_mut(slot) else { return };
+        let Some(flow) = self.flows.get_mut(slot) else {
+            if self.waiting.is_some() {
+                self.note_acknowledged(now, slot, complete, ctx);
+            }
+            return;
+        };
         let round_trip = now.saturating_since(reply.stamp);
         let start = flow.started(reply.number as u32, reply.stamp);
         let (bytes, path) = if flow.reliable.is_some() {
@@ -263,7 +265,6 @@ impl<P: Probe> Network<P> {
         self.arm_retransmission(now, host, slot, ctx);
         self.request_to_send(now, host, slot, ctx);
         if self.waiting.is_some() {
-            let complete = self.all_settled(slot);
             self.note_acknowledged(now, slot, complete, ctx);
         }
         self.give_up_if_done(host, slot);

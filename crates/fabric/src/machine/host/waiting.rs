@@ -165,18 +165,13 @@ impl<P: Probe> Network<P> {
     }
 
     /// An acknowledgement has come back to a flow: it may have been the last. `complete` states whether a flow without
-    /// recovery is.
+    /// recovery is, which its source may have given up because a later frame was acknowledged before.
     #[cold]
     pub(crate) fn note_acknowledged(&mut self, now: Time, slot: u32, complete: bool, ctx: &mut Ctx) {
-        let Some(flow) = self.flows.get(slot) else { return };
-        if flow.reliable.as_ref().map_or(complete, |reliable| reliable.known.is_some()) {
-            self.complete(now, flow.number, Milestone::Acknowledged, ctx);
+        let reliable = self.flows.get(slot).and_then(|flow| flow.reliable.as_ref());
+        if reliable.map_or(complete, |reliable| reliable.known.is_some()) {
+            self.complete(now, self.number_of(slot), Milestone::Acknowledged, ctx);
         }
-    }
-
-    /// Whether a flow has sent all of its frames and waits for no acknowledgement of any.
-    pub(crate) fn all_settled(&self, slot: u32) -> bool {
-        self.flows.get(slot).is_some_and(|flow| flow.is_done() && flow.settled == flow.sent)
     }
 
     /// The activity of a flow changes: one that waited may start.
