@@ -296,9 +296,13 @@ pub trait ReactionPoint {
         None
     }
     /// Returns the entropy of the next frame, by which switches choose among equal paths; `None` is that of the flow.
-    /// Called once per frame.
+    /// Called once per frame, if [`chooses_entropy`](Self::chooses_entropy) or if its type is not built in.
     fn entropy(&mut self) -> Option<u32> {
         None
+    }
+    /// Returns whether [`entropy`](Self::entropy) may choose one.
+    fn chooses_entropy(&self) -> bool {
+        false
     }
     /// The time stated by [`deadline`](Self::deadline) was reached.
     fn on_deadline(&mut self, now: Time);
@@ -430,6 +434,10 @@ macro_rules! protocols {
             }
             fn entropy(&mut self) -> Option<u32> {
                 match self { $(Reaction::$variant(point) => point.entropy(),)* }
+            }
+            fn chooses_entropy(&self) -> bool {
+                matches!(self, Reaction::Custom(_))
+                    || match self { $(Reaction::$variant(point) => point.chooses_entropy(),)* }
             }
             fn on_deadline(&mut self, now: Time) {
                 match self { $(Reaction::$variant(point) => point.on_deadline(now),)* }

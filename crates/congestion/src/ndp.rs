@@ -75,6 +75,9 @@ impl ReactionPoint for Pulled {
     fn entropy(&mut self) -> Option<u32> {
         Some(self.spray.next())
     }
+    fn chooses_entropy(&self) -> bool {
+        true
+    }
     fn pulling(&self) -> Option<Pulling> {
         Some(self.pulling)
     }

@@ -320,6 +320,9 @@ impl ReactionPoint for Nscc {
     fn entropy(&mut self) -> Option<u32> {
         Some(self.spray.next())
     }
+    fn chooses_entropy(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
-//! Senders, receivers and receiving points that other crates define.
+//! Senders, receivers, receiving points and path selectors that other crates define.
 //!
-//! The built-in ones are variants of [`Sending`] and [`Receiving`], so a call to one of them is a branch, not a virtual
-//! call. One further variant of each boxes a type of another crate. The traits here are implemented for every suitable
-//! type and need not be named.
+//! The built-in ones are variants of [`Sending`], [`Receiving`] and [`PathSelection`], so a call to one of them is a
+//! branch, not a virtual call. One further variant of each boxes a type of another crate. The traits here are
+//! implemented for every suitable type and need not be named.
 
-use crate::{Receiver, Receiving, ReceivingPoint, Sender, Sending};
+use crate::{PathSelection, PathSelector, Receiver, Receiving, ReceivingPoint, Sender, Sending};
 use std::fmt::Debug;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use units::State;
@@ -54,6 +54,8 @@ boxable! {
     CustomReceiver: Receiver;
     /// A receiving point that can be boxed.
     CustomReceivingPoint: ReceivingPoint;
+    /// A path selector that can be boxed.
+    CustomPathSelector: PathSelector;
 }
 
 impl Sending {
@@ -68,6 +70,13 @@ impl Receiving {
     /// Wraps a receiver that is not built in, under the same conditions.
     pub fn custom(receiver: impl CustomReceiver + 'static) -> Receiving {
         Receiving::Custom(Box::new(receiver))
+    }
+}
+
+impl PathSelection {
+    /// Wraps a path selector that is not built in, under the same conditions.
+    pub fn custom(selector: impl CustomPathSelector + 'static) -> PathSelection {
+        PathSelection::Custom(Box::new(selector))
     }
 }
 

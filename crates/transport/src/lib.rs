@@ -1,4 +1,4 @@
-//! Loss recovery and receiving points as pure state machines.
+//! Loss recovery, receiving points and path selection as pure state machines.
 //!
 //! A flow with loss recovery has two halves. At the source a [`Sender`] states the frame to send next, a new frame or a
 //! retransmission, and the time of its retransmission timer. At the destination a [`Sink`] is notified of arriving
@@ -33,17 +33,23 @@
 //! [`RECOVERIES`] lists the built-in recoveries with their parameters. A built-in recovery is one file with documented
 //! parameters and one line in each of the lists below. [`Sending::custom`], [`Receiving::custom`] and
 //! [`Sink::with_point`] accept types of other crates.
+//!
+//! A [`PathSelector`] at the source chooses the entropy of each frame, by which switches choose among equal paths.
+//! [`PATH_SELECTIONS`] lists the built-in ones.
 
 mod acknowledger;
 mod bitmap;
 pub mod custom;
+mod flow_bender;
 mod go_back_n;
 mod none;
 mod notifier;
+mod path_selection;
 mod pulled;
 mod puller;
 mod reordering;
 mod reply;
+mod reps;
 mod retransmission_timer;
 mod sack;
 mod scoreboard;
@@ -55,13 +61,16 @@ pub use congestion;
 use congestion::Adapter;
 pub use congestion::LossSignal;
 use congestion::parameter::{Invalid, Parameter, Preset, Values};
+pub use flow_bender::FlowBender;
 pub use go_back_n::{GoBackNReceiver, GoBackNSender};
 pub use none::Untracked;
 pub use notifier::Notifier;
+pub use path_selection::{Echo, PATH_SELECTIONS, PathSelection, PathSelectionInfo, PathSelector};
 pub use pulled::{PulledSender, pulled};
 pub use puller::Puller;
 pub use reordering::{EarlyReply, ReorderingReceiver};
 pub use reply::{Arrived, Block, Blocks, Meaning, Reply, Say, unwrapped};
+pub use reps::Reps;
 pub use sack::SackSender;
 pub use selective_repeat::SelectiveRepeatSender;
 pub use sink::{ReceivingPoint, Sink};

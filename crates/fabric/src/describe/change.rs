@@ -171,6 +171,10 @@ fn flow_differs(
     if kinds(old) != kinds(new) {
         return Some("the loss recovery of a workload");
     }
+    let selection = |flow: &FlowProfile| flow.path_selection.as_ref().map(|selection| discriminant(&**selection));
+    if selection(old) != selection(new) {
+        return Some("the path selection of a workload");
+    }
     reaction_differs(&old.reaction, &new.reaction)
 }
 

@@ -70,7 +70,9 @@ pub(super) fn check_flow(
         Some(tree) if tree >= trees => {
             wrong.push(format!("there is no tree {tree}: the routing has {trees}, numbered from 0"));
         }
-        Some(_) if spec.multipath == Multipath::Spray || reaction.pulling().is_some() => {
+        Some(_)
+            if spec.multipath == Multipath::Spray || reaction.pulling().is_some() || flow.path_selection.is_some() =>
+        {
             wrong.push(
                 "frames are sprayed over all trees, but the flow names one; remove one of the two settings".into(),
             );
@@ -125,6 +127,7 @@ pub(super) fn check_flow(
         );
     }
     check_recovery(spec, flow, wrong);
+    check_path_selection(spec, flow, wrong);
     check_pulls(spec, flow, reaction, wrong);
     match flow.acknowledge {
         None if reaction.allowance().window.is_some() => {
@@ -202,6 +205,25 @@ fn check_recovery(spec: &NetworkSpec, flow: &FlowSpec, wrong: &mut Vec<String>) 
             how.every,
             Bytes::new(u64::from(how.every).saturating_mul(flow.frame.get()))
         ));
+    }
+}
+
+fn check_path_selection(spec: &NetworkSpec, flow: &FlowSpec, wrong: &mut Vec<String>) {
+    if flow.path_selection.is_none() {
+        return;
+    }
+    if !matches!(spec.multipath, Multipath::FlowHash | Multipath::Spray) {
+        wrong.push(
+            "its source chooses the entropy of its frames, but the switches do not hash it; use flow-hash, or remove the \
+             path selection"
+                .into(),
+        );
+    }
+    if flow.acknowledge.is_none() {
+        wrong.push("its path selection needs acknowledgements; enable them".into());
+    }
+    if matches!(flow.destination, Destination::Uniform(_)) {
+        wrong.push("path selection needs a single destination, but this flow has many; give it one".into());
     }
 }
 

@@ -27,6 +27,7 @@ mod marking;
 mod observed;
 mod oracle;
 mod outcomes;
+mod path_selection;
 mod pfc_watchdog;
 mod ports;
 mod pulls;

@@ -2,6 +2,7 @@
 
 use crate::kit::*;
 use crate::observed::Observed;
+use crate::path_selection::selection;
 use congestion::parameter::{Value, Values};
 use congestion::{Allowance, Feedback, NoControl, Reaction, ReactionPoint};
 use fabric::graph::LinkSpec;
@@ -345,6 +346,7 @@ struct Case {
     topology: u8,
     class: u8,
     recovery: u8,
+    selection: u8,
     spray: bool,
     noise: u8,
     several_links: bool,
@@ -356,18 +358,19 @@ struct Case {
 fn case() -> impl Strategy<Value = Case> {
     let flow = (0u8..16, 0u8..16, 64u16..2000, 1u32..40_000, 0u8..4, 0u8..3);
     let fault = (any::<u8>(), 1u16..80, 1u16..60);
-    let shape = (0u8..4, 0u8..3, any::<u8>(), any::<bool>(), 0u8..3, any::<bool>());
+    let shape = (0u8..4, 0u8..3, any::<u8>(), 0u8..6, any::<bool>(), 0u8..3, any::<bool>());
     let lists = (prop::collection::vec(fault, 0..3), prop::collection::vec(flow, 1..8), any::<u64>());
-    (shape, lists).prop_map(|((topology, class, recovery, spray, noise, several_links), (faults, flows, seed))| Case {
+    (shape, lists).prop_map(|((topology, class, recovery, selection, spray, noise, several_links), lists)| Case {
         topology,
         class,
         recovery,
+        selection,
         spray,
         noise,
         several_links,
-        faults,
-        flows,
-        seed,
+        faults: lists.0,
+        flows: lists.1,
+        seed: lists.2,
     })
 }
 
@@ -414,6 +417,11 @@ fn any_network(case: &Case) -> NetworkSpec {
         }
         let mut flow = reliable(u32::from(from), u32::from(to), u64::from(size), recovery(kind, shortened));
         flow.frame = Bytes::new(u64::from(frame));
+        flow.path_selection = match case.selection {
+            0 => selection("reps", &[]),
+            1 => selection("flow-bender", &[("threshold", Value::Number(0.0))]),
+            _ => None,
+        };
         flow.acknowledge = Some(Acknowledge {
             every: 1 + u32::from(every),
             delay: (every > 0).then_some(Span::from_micros(5)),

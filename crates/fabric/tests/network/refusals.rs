@@ -196,6 +196,17 @@ fn wrong_flows_and_faults_are_refused_with_the_reason() {
         let allowance = Allowance { rate: None, window: Some(Bytes::new(3000)) };
         s.flows[0].reaction = Reaction::None(NoControl { allowance });
     });
+    let reps = || crate::path_selection::selection("reps", &[]);
+    refused("its path selection needs acknowledgements", |s| s.flows[0].path_selection = reps());
+    refused("the switches do not hash it", |s| {
+        (s.flows[0].path_selection, s.flows[0].acknowledge) = (reps(), Some(acknowledge(1)));
+        s.multipath = Multipath::Numbered;
+    });
+    refused("path selection needs a single destination", |s| {
+        let hosts = [1, 2].map(fabric::graph::HostId);
+        s.flows[0].destination = fabric::workload::Destination::Uniform(hosts.into());
+        (s.flows[0].path_selection, s.flows[0].acknowledge) = (reps(), Some(acknowledge(1)));
+    });
     refused("smaller than the smallest", |s| s.flows[0].frame = Bytes::new(10));
     refused("there is no kind", |s| s.kind_of[0] = 5);
 }

@@ -9,7 +9,7 @@ use crate::plan::Plan;
 use fabric::graph::{HostId, NodeId};
 use fabric::routing::{Circle, Routes, Waits, dependency_cycle, flow_entropy};
 use fabric::spec::FlowControl;
-use fabric::workload::Destination;
+use fabric::workload::{Destination, FlowSpec};
 use std::collections::{BTreeMap, BTreeSet};
 use units::Time;
 
@@ -110,7 +110,8 @@ impl Flows<'_> {
     /// Returns a cycle formed by the flows of the scenario, and the names of the flows.
     fn circle(&self) -> Result<Option<(String, String)>, TooMany> {
         let plan = self.plan;
-        if Walker::sprays(plan) || plan.spec.flows.len() > MOST_PATHS {
+        let chooses = |flow: &FlowSpec| flow.chooses_paths();
+        if Walker::sprays(plan) || plan.spec.flows.len() > MOST_PATHS || plan.spec.flows.iter().any(chooses) {
             return Err(TooMany);
         }
         let together = counts_together(plan);

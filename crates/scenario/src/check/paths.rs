@@ -1,7 +1,6 @@
 //! The paths of flows, as the fabric will choose them, without reading the whole graph for each.
 
 use crate::plan::Plan;
-use congestion::ReactionPoint;
 use fabric::address;
 use fabric::graph::{Graph, HostId, NodeId, PortEnd, Role};
 use fabric::routing::{Routes, pick};
@@ -214,7 +213,7 @@ pub fn flow_paths(plan: &Plan) -> Vec<Option<Vec<u32>>> {
     let walker = Walker::new(&plan.spec.graph);
     let path = |(number, flow): (usize, &FlowSpec)| {
         let Destination::Host(to) = flow.destination else { return None };
-        let several = Walker::sprays(plan) || walker.sprays_ports(flow) || flow.reaction.pulling().is_some();
+        let several = Walker::sprays(plan) || walker.sprays_ports(flow) || flow.chooses_paths();
         let hops = walker.path_of(plan, number, flow, to).ok().filter(|_| !several)?;
         Some(hops.into_iter().map(|(node, port)| walker.channel(node, port)).collect())
     };

@@ -25,10 +25,12 @@ pub(super) fn check(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
             unprotected(plan, flow, &subject, findings);
             continue;
         }
-        let remedy = match (Walker::sprays(plan), walker.sprays_ports(flow)) {
-            (true, _) => Some("use recovery = \"selective-repeat\", or multipath = \"flow-hash\""),
-            (false, true) => Some("use recovery = \"selective-repeat\", or via = \"hash\""),
-            (false, false) => None,
+        let several = [Walker::sprays(plan), walker.sprays_ports(flow), flow.sprays_frames()];
+        let remedy = match several {
+            [_, _, true] => Some("use recovery = \"selective-repeat\", or another path_selection"),
+            [true, ..] => Some("use recovery = \"selective-repeat\", or multipath = \"flow-hash\""),
+            [false, true, _] => Some("use recovery = \"selective-repeat\", or via = \"hash\""),
+            [false, false, false] => None,
         };
         if let Some(remedy) = remedy.filter(|_| rejects_early_frames(flow)) {
             findings.add(

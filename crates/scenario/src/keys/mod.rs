@@ -94,6 +94,13 @@ fn keys() -> Vec<Key> {
         )
         .by_name(),
         key(
+            "path_selection",
+            table(traffic::path_selection()),
+            Default::Nested("our choice: a hash of the flow, as switches do it without help of the sources"),
+            "Path selection of every flow whose workload does not set its own: a table, or a name for its defaults.",
+        )
+        .by_name(),
+        key(
             "congestion_point",
             table(devices::congestion_point()),
             Default::Absent("switches neither mark frames nor send notices"),

@@ -3,7 +3,7 @@
 use super::{collective, requests};
 use crate::key::{Default, Key, Kind, Section, key};
 use crate::parameters;
-use fabric::transport::RECOVERIES;
+use fabric::transport::{PATH_SELECTIONS, RECOVERIES};
 use fabric::workload::MEASURED_SIZES;
 
 /// The largest frame the fabric takes.
@@ -40,6 +40,19 @@ pub(super) fn recovery() -> Section {
     )];
     keys.extend(parameters::keys(&tables));
     Section { about: "How lost frames are detected and retransmitted, with its parameters.", keys }
+}
+
+pub(super) fn path_selection() -> Section {
+    let names = PATH_SELECTIONS.iter().map(|info| (info.name.to_owned(), info.summary.to_owned()));
+    let tables: Vec<_> = PATH_SELECTIONS.iter().map(|info| (info.name, info.parameters, info.presets)).collect();
+    let mut keys = vec![key(
+        "name",
+        Kind::Choice(names.collect()),
+        Default::Value("hash", "our choice: as switches do it without help of the sources"),
+        "The path selection.",
+    )];
+    keys.extend(parameters::keys(&tables));
+    Section { about: "How a source chooses among equal paths, by the entropy of its frames.", keys }
 }
 
 pub(super) fn workloads() -> Section {
@@ -298,6 +311,15 @@ fn flow_keys() -> Vec<Key> {
             "The port by which all frames leave a host with several links, counted from 0 in the order of its links: \
              its rail or plane. If that link fails, they wait.",
         ),
+        key(
+            "path_selection",
+            Kind::Table(Box::new(path_selection())),
+            Default::Absent("as in [path_selection]"),
+            "How the sources of this workload choose among equal paths: a table, or a name for its defaults. It needs \
+             acknowledgements, and switches that hash the entropy of frames (network.multipath flow-hash or spray). It goes \
+             before the choice of a congestion control that spreads its frames, such as ndp.",
+        )
+        .by_name(),
         key(
             "tree",
             Kind::Count(0, 63),

@@ -8,7 +8,7 @@ use crate::resolve::{Gathered, Node};
 use crate::source::Place;
 use congestion::{Demand, PathProbeClass, Reaction, ReactionPoint};
 use fabric::graph::HostId;
-use fabric::transport::{RECOVERIES, Recovery};
+use fabric::transport::{PATH_SELECTIONS, PathSelection, RECOVERIES, Recovery};
 use fabric::workload::{
     Acknowledge, Activity, Backlog, Destination, FlowProfile, FlowSpec, Gaps, Notify, Overflow, PathProbeSpec, Pattern,
     PullSpec, TelemetrySpec, Via,
@@ -93,6 +93,7 @@ pub(super) fn template(
     };
     let pull = pull?;
     let via = via(gathered, root, entry)?;
+    let path_selection = path_selection(gathered, root, entry, acknowledge.is_some())?;
     entry.time("start")?;
     let profile = FlowProfile {
         stop,
@@ -108,6 +109,7 @@ pub(super) fn template(
         requeue_oracle: entry.time("requeue_oracle"),
         telemetry,
         via,
+        path_selection,
         reaction,
     };
     Some(FlowSpec {
@@ -142,6 +144,46 @@ fn via(gathered: &mut Gathered<'_>, root: &Node, entry: &Node) -> Option<Via> {
             Some(if multipath.as_deref() == Some("spray") { Via::Spray } else { Via::Hash })
         }
     }
+}
+
+/// Returns the path selection of a workload; `Some(None)` if a hash of the flow decides.
+fn path_selection(
+    gathered: &mut Gathered<'_>,
+    root: &Node,
+    entry: &Node,
+    acknowledged: bool,
+) -> Option<Option<Arc<PathSelection>>> {
+    let own = entry.table("path_selection");
+    if own.is_none() && entry.given("path_selection") {
+        return None;
+    }
+    let node = own.or(root.table("path_selection"))?;
+    let name = node.text("name")?;
+    let info = PATH_SELECTIONS.iter().find(|info| info.name == name)?;
+    let values = parameters::values(node, info.parameters)?;
+    let Some(selection) = parameters::built(gathered, node, (info.build)(&values))? else { return Some(None) };
+    let place = if own.is_some() { entry.place_of("path_selection") } else { entry.place };
+    let multipath = root.table("network").and_then(|node| node.text("multipath"));
+    let refusal = match multipath.as_deref() {
+        Some(multipath @ ("adaptive" | "path-number" | "flowlet")) => Some((
+            format!("{name} chooses the entropy of frames, but with multipath = {multipath:?} switches do not hash it"),
+            "use multipath = \"flow-hash\", or remove `path_selection`",
+        )),
+        _ if entry.text("kind").as_deref() == Some("uniform-random") => Some((
+            format!("{name} needs flows with one destination, but every frame of this workload has its own"),
+            "use another kind of workload, or set path_selection = \"hash\" for this one",
+        )),
+        _ if !acknowledged => Some((
+            format!("{name} learns of paths by acknowledgements, and this workload has none"),
+            "add acknowledge = {} or a recovery to the workload, or set path_selection = \"hash\" for it",
+        )),
+        _ => None,
+    };
+    if let Some((message, help)) = refusal {
+        gathered.refuse(place, message, help);
+        return None;
+    }
+    Some(Some(Arc::new(selection)))
 }
 
 /// Refuses a recovery beside that of a control that brings its own; `Some(None)` if none is given. The one in `[recovery]`

@@ -22,7 +22,7 @@ use crate::describe::routing::{flow_entropy, tree_entropy};
 use congestion::{NoControl, Reaction, ReactionPoint};
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
-use transport::{Acknowledger, Notifier, Receiving, Recovery, Sending, Sink, Untracked};
+use transport::{Acknowledger, Notifier, PathSelection, PathSelector, Receiving, Recovery, Sending, Sink, Untracked};
 use units::{Bytes, Rate, Span, Time};
 
 /// Where a flow's frames go.
@@ -262,6 +262,8 @@ pub struct FlowProfile {
     pub telemetry: Option<TelemetrySpec>,
     /// By which port its frames leave a host with several.
     pub via: Via,
+    /// How its source chooses among equal paths; `None` is by a hash of the flow, unless its congestion control chooses.
+    pub path_selection: Option<Arc<PathSelection>>,
     /// Its reaction point as it is at the start.
     pub reaction: Reaction,
 }
@@ -295,6 +297,21 @@ impl FlowSpec {
         match self.reaction.pulling() {
             Some(pulling) => Some(transport::pulled(&pulling).receiver),
             None => self.recovery.as_ref().map(|recovery| recovery.receiver.clone()),
+        }
+    }
+
+    /// Whether its frames may take several paths, because its source chooses their entropy.
+    #[must_use]
+    pub fn chooses_paths(&self) -> bool {
+        self.path_selection.is_some() || self.reaction.chooses_entropy()
+    }
+
+    /// Whether successive frames take several paths for that reason.
+    #[must_use]
+    pub fn sprays_frames(&self) -> bool {
+        match &self.path_selection {
+            Some(selection) => selection.held().is_none(),
+            None => self.reaction.chooses_entropy(),
         }
     }
 
@@ -384,6 +401,7 @@ impl FlowSpec {
             requeue_oracle: None,
             telemetry: None,
             via: Via::Hash,
+            path_selection: None,
             reaction: Reaction::None(NoControl::default()),
         };
         FlowSpec {

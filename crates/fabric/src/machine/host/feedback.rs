@@ -45,6 +45,9 @@ impl<P: Probe> Network<P> {
         let bytes = Bytes::new(flow.acknowledged(seq));
         let path = flow.path_report(now, start, frame.host_delay());
         let marked = frame.flags & MARKED != 0;
+        if flow.chooses_entropy {
+            flow.hear_of_path(now, frame.entropy, (marked, false));
+        }
         let feedback = Feedback::Acknowledgement { bytes, marked, round_trip: now - born, path };
         self.feed_back(now, slot, &feedback, ctx);
         if self.waiting.is_some() {
@@ -104,7 +107,7 @@ impl<P: Probe> Network<P> {
         let inquiry = Inquiry { number: probe.number, value: probe.value };
         let mut frame = Frame::saying(Content::Probe(inquiry), how.size.get() as u16, now);
         (frame.flow, frame.dst) = (flow.number, flow.destination);
-        (frame.entropy, frame.class, frame.tag) = (flow.entropy, how.class, probe.tag);
+        (frame.entropy, frame.class, frame.tag) = (flow.present_entropy(), how.class, probe.tag);
         self.totals.probes += 1;
         self.totals.control_bytes += how.size.get();
         let p = flow.port;

@@ -9,7 +9,7 @@ use crate::observe::probe::SourceState;
 use congestion::{Adapter, Allowance, HALTED, Pacing, PathReport, Reaction, ReactionPoint};
 use engine::Encode;
 use std::collections::VecDeque;
-use transport::{Next, Sender};
+use transport::{Echo, Next, PathSelection, PathSelector, Sender};
 use units::{Bytes, FrameTime, Rate, Span, Stream, Time, Wire};
 
 /// The timers a flow may have, as numbers in its host's heap.
@@ -120,6 +120,8 @@ pub(crate) struct Flow {
     pub(crate) acknowledged: bool,
     /// An acknowledgement can change what it may send.
     pub(crate) heeds: bool,
+    /// Its frames may have other entropies than its own.
+    pub(crate) chooses_entropy: bool,
     /// What a tag adds to a frame.
     tag_size: u16,
     /// What headers and telemetry add to a frame.
@@ -132,13 +134,15 @@ pub(crate) struct Flow {
     pub(crate) alone: Span,
     /// Loss recovery, if it has one.
     pub(crate) reliable: Option<Box<Reliable>>,
+    /// How it chooses among equal paths, if it does; goes before the choice of its reaction point.
+    pub(crate) selection: Option<Box<PathSelection>>,
     /// Frames that its destination has permitted by pulls.
     pub(crate) pulled: u64,
     /// Frames that were dropped and will be queued again: when the source knows, and their bytes, in order of time.
     pub(crate) lost: VecDeque<(Time, u16)>,
 }
 
-units::state!(struct Flow { fixed: approach, number, host, sprays, probes, class, hops, keeps_gap, frame_time, entropy, destination, frame, greedy, plain, acknowledged, heeds, tag_size, added, alone; plain: port, timed, previous_ready, next_ready, in_ring, turns_before, on, stopped, remaining, made, sent, backlog, backlogged, deferred, stalled, settled, outstanding, sent_bytes, starts, not_before, last_start, last_bits, paced_at, stream, notices, pulled, lost; parts: reaction, pace, reliable; });
+units::state!(struct Flow { fixed: approach, number, host, sprays, probes, class, hops, keeps_gap, frame_time, entropy, destination, frame, greedy, plain, acknowledged, heeds, chooses_entropy, tag_size, added, alone; plain: port, timed, previous_ready, next_ready, in_ring, turns_before, on, stopped, remaining, made, sent, backlog, backlogged, deferred, stalled, settled, outstanding, sent_bytes, starts, not_before, last_start, last_bits, paced_at, stream, notices, pulled, lost; parts: reaction, pace, reliable, selection; });
 
 impl Flow {
     pub(crate) fn new(number: u32, host: u32, spec: &FlowSpec, entropy: u32, adapter: &Adapter) -> Flow {
@@ -154,6 +158,10 @@ impl Flow {
         // What does not fit was refused before.
         let _ = reaction.attach(adapter);
         let reliable = Reliable::new(spec, adapter).map(Box::new);
+        let mut selection = spec.path_selection.as_ref().map(|selection| Box::new(PathSelection::clone(selection)));
+        if let Some(selection) = &mut selection {
+            selection.attach(adapter, entropy);
+        }
         let unlimited = reaction.allowance() == Allowance::default() && reaction.deadline().is_none();
         Flow {
             approach: NIL,
@@ -199,7 +207,8 @@ impl Flow {
                 && spec.recovery.is_none()
                 && spec.reaction.pulling().is_none(),
             acknowledged: spec.acknowledge.is_some(),
-            heeds: reaction.heeds_acknowledgements() || reliable.is_some(),
+            heeds: reaction.heeds_acknowledgements() || reliable.is_some() || selection.is_some(),
+            chooses_entropy: spec.chooses_paths(),
             tag_size: reaction.tag_size().get() as u16,
             added: spec.added().get() as u16,
             reaction,
@@ -208,6 +217,7 @@ impl Flow {
             notices: 0,
             alone: Span::ZERO,
             reliable,
+            selection,
             pulled: 0,
             lost: VecDeque::new(),
         }
@@ -410,6 +420,27 @@ impl Flow {
             (self.last_start, self.last_bits) = (now, size.bits());
         }
         allowance
+    }
+
+    /// The entropy of the next frame, if the source chooses one for each; `usual` is what it has if nothing else decides.
+    pub(crate) fn next_entropy(&mut self, usual: u32) -> u32 {
+        match &mut self.selection {
+            Some(selection) => selection.entropy(),
+            None => self.reaction.entropy().unwrap_or(usual),
+        }
+    }
+
+    /// The entropy that its frames have at present; its own if they differ.
+    pub(crate) fn present_entropy(&self) -> u32 {
+        self.selection.as_ref().and_then(|selection| selection.held()).unwrap_or(self.entropy)
+    }
+
+    /// Its path selection hears of a reply to a frame of that entropy, which was marked or only a header.
+    pub(crate) fn hear_of_path(&mut self, now: Time, entropy: u32, (marked, trimmed): (bool, bool)) {
+        let (sent, acknowledged) = (Bytes::new(self.sent_bytes), Bytes::new(self.sent_bytes - self.outstanding));
+        if let Some(selection) = &mut self.selection {
+            selection.on_echo(now, &Echo { entropy, marked, trimmed, acknowledged, sent });
+        }
     }
 
     /// How long the frame that started last takes at a rate.

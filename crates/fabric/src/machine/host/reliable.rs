@@ -10,7 +10,7 @@ use crate::machine::host::flow::{Flow, RETRANSMISSION, TIMERS};
 use crate::machine::network::{Ctx, Network};
 use crate::observe::probe::{Probe, SourceState};
 use congestion::{Adapter, Demand, Feedback, LossSignal, ReactionPoint};
-use transport::{Block, Blocks, Meaning, Next, Progress, Reply, Sender, Sending, unwrapped};
+use transport::{Block, Blocks, Meaning, Next, PathSelector, Progress, Reply, Sender, Sending, unwrapped};
 use units::{Bytes, Span, Stream, Time};
 
 /// See the module.
@@ -259,6 +259,10 @@ impl<P: Probe> Network<P> {
             let bytes = flow.acknowledged(frame.seq().wrapping_sub(1));
             (bytes, flow.path_report(now, start, reply.host_delay))
         };
+        let flow = &mut self.flows[slot as usize];
+        if flow.chooses_entropy {
+            flow.hear_of_path(now, frame.entropy, (reply.marked, reply.meaning == Meaning::Trimmed));
+        }
         let feedback = Feedback::Acknowledgement { bytes: Bytes::new(bytes), marked: reply.marked, round_trip, path };
         self.feed_back(now, slot, &feedback, ctx);
         let host = self.flows[slot as usize].host;
@@ -284,7 +288,7 @@ impl<P: Probe> Network<P> {
         let header = Content::Trimmed(Segment { born: now, seq: number as u32 });
         let mut frame = Frame::saying(header, how.size.get() as u16, now);
         (frame.flow, frame.dst, frame.class) = (flow.number, flow.destination, how.class);
-        frame.entropy = flow.reaction.entropy().unwrap_or(flow.entropy);
+        frame.entropy = flow.next_entropy(flow.entropy);
         frame.tag = flow.announcement();
         self.totals.control_bytes += how.size.get();
         let p = flow.port;
@@ -360,6 +364,9 @@ impl<P: Probe> Network<P> {
             }
         }
         flow.reaction.on_loss(now, signal);
+        if let Some(selection) = &mut flow.selection {
+            selection.on_loss(now, signal);
+        }
     }
 
     /// Sets the retransmission timer of a flow.

@@ -130,8 +130,8 @@ impl<P: Probe> Network<P> {
         frame.set_seq(flow.number_next(now, next, len, last));
         frame.tag = flow.reaction.tag();
         frame.len = len + tag;
-        if let Some(entropy) = flow.reaction.entropy() {
-            frame.entropy = entropy;
+        if flow.chooses_entropy {
+            frame.entropy = flow.next_entropy(frame.entropy);
         }
         self.totals.control_bytes += u64::from(tag);
         if flow.added != 0 {

@@ -90,6 +90,22 @@ size = "100KB"
 recovery = { name = "go-back-n", timeout = "500us" }"#,
     ),
     (
+        "path_selection",
+        r#"[recovery]
+name = "selective-repeat"
+
+[path_selection]
+name = "reps""#,
+    ),
+    (
+        "workloads.path_selection",
+        r#"[[workloads]]
+kind = "permutation"
+size = "1MB"
+recovery = "go-back-n"
+path_selection = { name = "flow-bender", threshold = 0.1 }"#,
+    ),
+    (
         "workloads.probe",
         r#"[[workloads]]
 kind = "greedy"

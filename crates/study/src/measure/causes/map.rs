@@ -149,7 +149,8 @@ pub(crate) fn followed(spec: &NetworkSpec) -> Selection {
         && spec.faults.is_empty()
         && spec.switches.iter().all(|switch| switch.order == Order::Arrival);
     let any = |flow: &FlowSpec| {
-        let simple = flow.via != Via::Spray && !flow.is_reliable() && flow.requeue_oracle.is_none();
+        let one_path = flow.via != Via::Spray && !flow.chooses_paths();
+        let simple = one_path && !flow.is_reliable() && flow.requeue_oracle.is_none();
         flow.size.is_some() && !(in_order && simple)
     };
     Selection::only((0..).zip(&spec.flows).filter(|(_, flow)| any(flow)).map(|(number, _)| number))
