@@ -179,6 +179,8 @@ impl ResultWriter {
             let buckets: Vec<WaitBucket> = row.buckets().collect();
             self.write(&buckets)?;
         }
+        self.write(&ending.delays)?;
+        self.write(&ending.levels)?;
         Ok(())
     }
 

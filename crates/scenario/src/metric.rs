@@ -100,6 +100,10 @@ pub enum Metric {
     PauseFrames,
     /// Bytes other than data.
     ControlBytes,
+    /// Time of frames from their source to their destination.
+    Delay,
+    /// Time of frames in the queue of a port.
+    Wait,
     /// Bytes in an egress queue.
     Queue,
     /// Bytes or slots in an ingress buffer.

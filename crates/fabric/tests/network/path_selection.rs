@@ -134,8 +134,9 @@ fn choices_of_sources_are_the_same_everywhere() {
     for info in PATH_SELECTIONS {
         let (graph, cable) = fabric();
         let mut spec = transfers(graph, info.name, 3);
-        let up = Some(at(Span::from_micros(900)));
-        spec.faults = vec![Fault { cable: cable as u32, down: at(Span::from_micros(200)), up }];
+        spec.flows.iter_mut().for_each(|flow| flow.size = Some(Bytes::new(100_000)));
+        let up = Some(at(Span::from_micros(300)));
+        spec.faults = vec![Fault { cable: cable as u32, down: at(Span::from_micros(50)), up }];
         crate::determinism::same_everywhere(&spec);
     }
 }

@@ -459,6 +459,24 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         "bytes of frames other than data, each frame counted once, and of tags on data; a size",
     ),
     row(
+        "delay",
+        Metric::Delay,
+        Subject::Flows,
+        Unit::Time,
+        Usual::Never,
+        "time of a frame from its generation to its consumption, of a retransmitted one from its last transmission. The \
+         statistic is over the frames of all the flows, in the whole run; percentiles are at most 1/128 too large; a time",
+    ),
+    row(
+        "wait",
+        Metric::Wait,
+        Subject::Links,
+        Unit::Time,
+        Usual::Never,
+        "time of a frame in the queue of the link, until it starts on the wire. The statistic is over the data frames and \
+         acknowledgements of all classes on all the links, in the whole run; percentiles are at most 1/128 too large; a time",
+    ),
+    row(
         "queue",
         Metric::Queue,
         Subject::Places,

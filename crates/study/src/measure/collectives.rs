@@ -172,6 +172,68 @@ pub(crate) fn rounds(plan: &Plan, flows: &[FlowSummary]) -> Vec<CollectiveRound>
     rounds
 }
 
+/// What a rank did in an iteration: see [`schema::COLLECTIVE_RANKS`].
+pub(crate) struct RankRow {
+    collective: usize,
+    group: u32,
+    iteration: u32,
+    rank: u32,
+    host: String,
+    start: Option<Time>,
+    end: Option<Time>,
+}
+
+impl RankRow {
+    /// Returns what all ranks did in all iterations of a run.
+    pub(crate) fn all(plan: &Plan, flows: &[FlowSummary]) -> Vec<RankRow> {
+        let (hosts, nodes) = (plan.spec.graph.hosts(), &plan.spec.graph.nodes);
+        let mut rows = Vec::new();
+        for (number, collective) in plan.collectives.iter().enumerate() {
+            let ranks = collective.collective.ranks;
+            for (group, iteration) in (0..collective.groups())
+                .flat_map(|group| (0..collective.collective.iterations).map(move |iteration| (group, iteration)))
+            {
+                let range = collective.flows(group, iteration);
+                let (specs, reports) = (plan.spec.flows.get(range.clone()), flows.get(range));
+                let (Some(specs), Some(reports)) = (specs, reports) else { continue };
+                // By rank: when the first of its transfers started, when the last byte arrived, and whether all have.
+                let mut seen: Vec<(Option<Time>, Option<Time>, bool)> = vec![(None, None, true); ranks as usize];
+                for (spec, report) in specs.iter().zip(reports) {
+                    let ends = [Some(spec.source), destination(spec)].map(|host| collective.rank_of(host?));
+                    if let Some(sender) = ends[0].and_then(|rank| seen.get_mut(rank as usize)) {
+                        sender.0 = sender.0.into_iter().chain(report.started).min();
+                    }
+                    for rank in ends.into_iter().flatten() {
+                        let Some(rank) = seen.get_mut(rank as usize) else { continue };
+                        rank.1 = rank.1.max(report.completed);
+                        rank.2 &= report.completed.is_some();
+                    }
+                }
+                for (rank, (start, end, whole)) in (0..).zip(seen) {
+                    let host = collective.hosts.get((group * ranks + rank) as usize);
+                    let name = host.map(|host| nodes[hosts[host.0 as usize].0 as usize].name.clone());
+                    let (host, end) = (name.unwrap_or_default(), end.filter(|_| whole));
+                    rows.push(RankRow { collective: number, group, iteration, rank, host, start, end });
+                }
+            }
+        }
+        rows
+    }
+}
+
+impl Row for RankRow {
+    const TABLE: &'static Table = &schema::COLLECTIVE_RANKS;
+    fn cells(&self, put: &mut impl FnMut(Cell<'_>)) {
+        put(Cell::count(self.collective as u64));
+        put(Cell::count(self.group));
+        put(Cell::count(self.iteration));
+        put(Cell::count(self.rank));
+        put(Cell::Text(&self.host));
+        put(Cell::maybe(self.start, Cell::at));
+        put(Cell::maybe(self.end, Cell::at));
+    }
+}
+
 fn destination(flow: &FlowSpec) -> Option<HostId> {
     match flow.destination {
         Destination::Host(host) => Some(host),
@@ -316,6 +378,13 @@ mod tests {
         assert!(near(run.measures.values[0].unwrap(), time) && near(run.measures.values[1].unwrap(), 960_000.0 / time));
         let table = Results::open(&out).unwrap().read(&schema::COLLECTIVES).unwrap();
         assert_eq!((table.len(), table.texts("operation")[1].as_str()), (2, "all-reduce"));
+        let ranks = Results::open(&out).unwrap().read(&schema::COLLECTIVE_RANKS).unwrap();
+        assert_eq!((ranks.len(), ranks.integers("rank")), (8, &[0, 1, 2, 3, 0, 1, 2, 3][..]));
+        assert_eq!(ranks.texts("host")[..4], ["h0", "h1", "h2", "h3"]);
+        // In a ring of equal links all are ready at once: each rank has its last bytes with the last step.
+        let picos = |at: Option<units::Time>| i64::try_from(at.unwrap().as_picos()).unwrap();
+        assert!(ranks.integers("end")[..4].iter().all(|&end| end == picos(first.end)));
+        assert!(ranks.integers("start")[4..].iter().all(|&start| start == picos(second.start)));
         std::fs::remove_dir_all(&out).unwrap();
         // Flows count from their own start: none takes longer than a step.
         let longest = run.measures.completion.iter().flatten().copied().fold(0.0, f64::max);

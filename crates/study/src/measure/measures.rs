@@ -430,6 +430,8 @@ impl Course<'_> {
             Metric::MarkRecall => Marking::new(self.plan, self.causes, &self.fair).recall(),
             Metric::Paused | Metric::PausePhase => expectation.statistic.of(seen.values().copied()),
             Metric::Queue
+            | Metric::Delay
+            | Metric::Wait
             | Metric::Buffer
             | Metric::DrainTime
             | Metric::Swing

@@ -3,6 +3,8 @@
 use super::measures::Measures;
 use super::percentiles::Percentiles;
 use fabric::FlowSummary;
+use fabric::record::schema::{self, Table};
+use fabric::record::{Cell, Row};
 use scenario::{Plan, RequestPlan};
 use units::{Span, Time};
 
@@ -24,6 +26,45 @@ impl RequestTime {
     #[must_use]
     pub fn time(&self) -> Option<Span> {
         Some(self.end?.saturating_since(self.start?))
+    }
+}
+
+/// See [`schema::REQUESTS`].
+pub(crate) struct RequestRow<'a> {
+    plan: &'a Plan,
+    /// Number among the requests of its workload.
+    number: u32,
+    request: &'a RequestTime,
+}
+
+impl<'a> RequestRow<'a> {
+    pub(crate) fn all(plan: &'a Plan, requests: &'a [RequestTime]) -> Vec<RequestRow<'a>> {
+        let mut next = vec![0; plan.requests.len()];
+        let row = |request: &'a RequestTime| {
+            let number = next.get_mut(request.workload as usize).map_or(0, |next| std::mem::replace(next, *next + 1));
+            RequestRow { plan, number, request }
+        };
+        requests.iter().map(row).collect()
+    }
+}
+
+impl Row for RequestRow<'_> {
+    const TABLE: &'static Table = &schema::REQUESTS;
+    fn cells(&self, put: &mut impl FnMut(Cell<'_>)) {
+        let RequestRow { plan, number, request } = self;
+        let of = &plan.requests[request.workload as usize];
+        let client = plan.spec.flows.get(request.first_flow as usize).map(|flow| flow.source);
+        let node = client.and_then(|host| plan.spec.graph.hosts().get(host.0 as usize).copied());
+        let client = node.and_then(|node| plan.spec.graph.nodes.get(node.0 as usize));
+        put(Cell::count(request.workload));
+        put(Cell::count(*number));
+        put(Cell::Text(plan.workload_names.get(of.workload as usize).map_or("", String::as_str)));
+        put(Cell::Text(client.map_or("", |node| node.name.as_str())));
+        put(Cell::count(of.fan_out));
+        put(Cell::count(request.first_flow));
+        put(Cell::maybe(request.start, Cell::at));
+        put(Cell::maybe(request.end, Cell::at));
+        put(Cell::maybe(request.time(), Cell::span));
     }
 }
 
@@ -146,5 +187,30 @@ mod tests {
         assert!((rate / law - 1.0).abs() < 0.03, "{rate} {law}");
         // The server's link carries 10 frames of 1020 B per request, so at most this many per second.
         assert!(rate < 1e10 / 81_600.0 && rate > 0.7e10 / 81_600.0, "{rate}");
+    }
+
+    #[test]
+    fn each_request_has_a_row() {
+        let (plan, run) = run(
+            3,
+            "from = [\"h0\", \"h1\"]\nto = \"h2\"\nrequests = 3\nflow_size = \"1KB\"\n[run]\nduration = \"8us\"",
+        );
+        let rows = super::RequestRow::all(&plan, &run.measures.requests);
+        let batch = results::Batch::of(&rows);
+        assert_eq!(batch.integers("request"), [0, 1, 2, 3, 4, 5]);
+        assert_eq!(batch.texts("client"), ["h0", "h0", "h0", "h1", "h1", "h1"]);
+        assert!(batch.texts("workload").iter().all(|name| name == "rpc"));
+        let times: Vec<Option<i64>> = run
+            .measures
+            .requests
+            .iter()
+            .map(|request| request.time().map(|time| i64::try_from(time.as_picos()).unwrap()))
+            .collect();
+        assert!(times.contains(&None) && times.iter().any(Option::is_some), "{times:?}");
+        let place = batch.table.columns.iter().position(|column| column.name == "duration").unwrap();
+        for (row, time) in times.into_iter().enumerate() {
+            let present = batch.present[place].as_ref().is_none_or(|present| present[row]);
+            assert_eq!(present.then(|| batch.integers("duration")[row]), time);
+        }
     }
 }

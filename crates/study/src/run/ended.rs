@@ -6,7 +6,7 @@ use crate::measure::shares::ended;
 use crate::measure::waiting::{Unstarted, as_started};
 use crate::measure::watch::Watch;
 use engine::Ranks;
-use fabric::record::{Recorder, Rows};
+use fabric::record::{Ending, Recorder, Rows};
 use fabric::{FlowSummary, Mark, RunSummary};
 use scenario::{FairPhase, Plan, fair_phases, fair_phases_of_run};
 use std::collections::BTreeMap;
@@ -84,6 +84,14 @@ impl Kept {
         self.watches.iter_mut().for_each(|watch| watch.take(rows));
         if let Some(causes) = &mut self.causes {
             causes.take(&rows.events);
+        }
+    }
+
+    /// Takes what was kept to the end of the run.
+    pub(super) fn conclude(&mut self, ending: &Ending) {
+        self.watches.iter_mut().for_each(|watch| watch.conclude(ending));
+        if let Some(causes) = &mut self.causes {
+            causes.take(&ending.rows.events);
         }
     }
 

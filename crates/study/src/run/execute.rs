@@ -9,8 +9,9 @@ use crate::capture::{Capture, CaptureFile};
 use crate::judge::documents::judgement_record;
 use crate::judge::verdict::{Judgement, Verdict, judge_run};
 use crate::measure::causes::{CauseRow, MomentRow, RootRow, followed};
-use crate::measure::collectives::CollectiveRow;
+use crate::measure::collectives::{CollectiveRow, RankRow};
 use crate::measure::measures::{Measures, Snapshot, outcome_word};
+use crate::measure::requests::RequestRow;
 use crate::measure::shares::shares_of_run;
 use crate::measure::watch::{Extremes, ExtremesWatch, Needs};
 use engine::{Alone, Ranks};
@@ -210,7 +211,9 @@ pub fn recorder_spec(plan: &Plan) -> RecorderSpec {
         pauses: probes.pauses || needs.pauses,
         drops: probes.drops,
         notices: probes.notices || needs.notices,
-        waits: probes.links,
+        waits: probes.links || needs.waits,
+        levels: probes.queues,
+        delays_of: Selection::only(needs.delays_of.iter().copied()),
         flow_samples: probes.flows || needs.deliveries,
         deliveries: probes.flows,
         ports: if all { Selection::All } else { Selection::only(chosen) },
@@ -384,7 +387,7 @@ fn conclude(
         // Time passes also where nothing is left to happen, whether or not samples are taken meanwhile.
         report.now = Time::ZERO + plan.run.duration;
     }
-    kept.take(&ending.rows);
+    kept.conclude(&ending);
     sink.watch(&ending.rows);
     sink.capture(&ending.rows);
     if let Some(error) = sink.failed {
@@ -427,6 +430,8 @@ fn conclude(
             writer.write(&causes.trees)?;
         }
         writer.write(&CollectiveRow::all(plan, &measures.collectives))?;
+        writer.write(&RankRow::all(plan, &flows))?;
+        writer.write(&RequestRow::all(plan, &measures.requests))?;
         shares = Some(found);
     }
     // A run that was complete in time, but not its results, has reached its limit, too.

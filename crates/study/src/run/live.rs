@@ -7,10 +7,13 @@ use super::ranks::wires;
 use super::volume::ROWS_HELD;
 use crate::judge::documents::judgement_record;
 use crate::judge::verdict::judge_run;
+use crate::measure::collectives::RankRow;
 use crate::measure::measures::{Snapshot, instants};
+use crate::measure::requests::RequestRow;
 use crate::measure::shares::shares_of_run;
 use engine::Alone;
-use fabric::record::{Recorder, Rows, WaitBucket, WaitRow, drain, drain_before, finish, flow_rows, port_rows};
+use fabric::record::{DelayRow, QueueLevelRow, Recorder, Rows, WaitBucket, WaitRow};
+use fabric::record::{drain, drain_before, finish, flow_rows, port_rows};
 use fabric::{BuildOptions, Mark, Outcome, Partition, RunLimits, RunSummary, Simulation, Sizing};
 use results::document::{JudgementRecord, Network};
 use results::{Batch, Manifest, name_flows};
@@ -52,6 +55,14 @@ pub struct LiveResult {
     pub waits: Batch,
     /// Distributions of these.
     pub wait_buckets: Batch,
+    /// See [`fabric::record::schema::DELAYS`].
+    pub delays: Batch,
+    /// See [`fabric::record::schema::QUEUE_LEVELS`].
+    pub queue_levels: Batch,
+    /// See [`fabric::record::schema::COLLECTIVE_RANKS`].
+    pub collective_ranks: Batch,
+    /// See [`fabric::record::schema::REQUESTS`].
+    pub requests: Batch,
     /// Fair shares over time.
     pub fair_shares: Batch,
     /// The last rows of the recording.
@@ -154,6 +165,10 @@ impl LiveRun {
             flows: Batch::of(&rows),
             waits: Batch::of::<WaitRow>(&[]),
             wait_buckets: Batch::of::<WaitBucket>(&[]),
+            delays: Batch::of::<DelayRow>(&[]),
+            queue_levels: Batch::of::<QueueLevelRow>(&[]),
+            collective_ranks: Batch::of(&RankRow::all(&self.plan, &flows)),
+            requests: Batch::of::<RequestRow<'_>>(&[]),
             fair_shares: Batch::of(&shares.rows),
             rows: Rows::default(),
         }
@@ -171,7 +186,7 @@ impl LiveRun {
         let wires = wires(&mut Alone, &self.plan, &probes, report.now);
         let ending = finish(&mut probes, report.now);
         drop(self.simulation);
-        self.kept.take(&ending.rows);
+        self.kept.conclude(&ending);
         let end = Snapshot { at: report.now, flows, totals: report.totals, wires };
         let Ended { actual, measures, reached, flows, .. } = self.kept.measure(&self.plan, &report, end);
         let plan = actual.as_ref().unwrap_or(&self.plan);
@@ -194,6 +209,10 @@ impl LiveRun {
             flows: Batch::of(&rows),
             waits: Batch::of(&ending.waits),
             wait_buckets: Batch::of(&buckets),
+            delays: Batch::of(&ending.delays),
+            queue_levels: Batch::of(&ending.levels),
+            collective_ranks: Batch::of(&RankRow::all(plan, &flows)),
+            requests: Batch::of(&RequestRow::all(plan, &measures.requests)),
             fair_shares: Batch::of(&shares.rows),
             rows: ending.rows,
         }

@@ -2,6 +2,7 @@
 
 use super::rows::{Cell, Row};
 use super::schema::{self, Table};
+use super::sketch::Sketch;
 use crate::describe::graph::Graph;
 use crate::describe::spec::NetworkSpec;
 use crate::describe::workload::Destination;
@@ -221,44 +222,24 @@ pub fn flow_rows(spec: &NetworkSpec, reports: &[FlowSummary], deliveries: &[Deli
     spec.flows.iter().zip(reports).enumerate().map(row).collect()
 }
 
-/// How long frames waited at one port in one class.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Waits {
-    /// Frames sent.
-    pub frames: u64,
-    /// Sum of their waits in picoseconds.
-    pub sum: u128,
-    /// The longest.
-    pub longest: Span,
-    /// Bucket 0 counts waits of zero, bucket n those of at least 2^(n-1) and less than 2^n picoseconds.
-    pub buckets: Vec<u64>,
-}
-
-engine::encoded!(struct Waits { frames, sum, longest, buckets });
-
-impl Waits {
-    #[inline]
-    pub(super) fn note(&mut self, wait: Span) {
-        let bucket = (u64::BITS - wait.as_picos().leading_zeros()) as usize;
-        if self.buckets.len() <= bucket {
-            self.buckets.resize(bucket + 1, 0);
-        }
-        self.buckets[bucket] += 1;
-        self.frames += 1;
-        self.sum += u128::from(wait.as_picos());
-        self.longest = self.longest.max(wait);
+/// Mean, percentiles and maximum of a sketch, in the order of [`schema::Table`]s with these columns.
+fn put_percentiles(sketch: &Sketch, put: &mut impl FnMut(Cell<'_>)) {
+    put(Cell::Real(sketch.mean()));
+    put(Cell::count(sketch.most()));
+    for thousandths in [500, 950, 990, 999] {
+        put(Cell::count(sketch.quantile(thousandths).unwrap_or(0)));
     }
 }
 
-/// See [`schema::WAITS`].
+/// See [`schema::WAITS`]: how long frames waited at one port in one class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitRow {
     /// Port.
     pub port: u32,
     /// Class.
     pub class: u8,
-    /// What was counted.
-    pub waits: Waits,
+    /// Waits in picoseconds.
+    pub waits: Sketch,
 }
 
 engine::encoded!(struct WaitRow { port, class, waits });
@@ -268,9 +249,51 @@ impl Row for WaitRow {
     fn cells(&self, put: &mut impl FnMut(Cell<'_>)) {
         put(Cell::count(self.port));
         put(Cell::count(self.class));
-        put(Cell::count(self.waits.frames));
-        put(Cell::Real(self.waits.sum as f64 / (self.waits.frames.max(1)) as f64));
-        put(Cell::span(self.waits.longest));
+        put(Cell::count(self.waits.count()));
+        put_percentiles(&self.waits, put);
+    }
+}
+
+/// See [`schema::DELAYS`]: how long frames of one class took from source to destination.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DelayRow {
+    /// Class.
+    pub class: u8,
+    /// Delays in picoseconds.
+    pub delays: Sketch,
+}
+
+engine::encoded!(struct DelayRow { class, delays });
+
+impl Row for DelayRow {
+    const TABLE: &'static Table = &schema::DELAYS;
+    fn cells(&self, put: &mut impl FnMut(Cell<'_>)) {
+        put(Cell::count(self.class));
+        put(Cell::count(self.delays.count()));
+        put_percentiles(&self.delays, put);
+    }
+}
+
+/// See [`schema::QUEUE_LEVELS`]: how long one output queue was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueueLevelRow {
+    /// Port.
+    pub port: u32,
+    /// Class.
+    pub class: u8,
+    /// Lengths in bytes at sampling instants.
+    pub level: Sketch,
+}
+
+engine::encoded!(struct QueueLevelRow { port, class, level });
+
+impl Row for QueueLevelRow {
+    const TABLE: &'static Table = &schema::QUEUE_LEVELS;
+    fn cells(&self, put: &mut impl FnMut(Cell<'_>)) {
+        put(Cell::count(self.port));
+        put(Cell::count(self.class));
+        put(Cell::count(self.level.count()));
+        put_percentiles(&self.level, put);
     }
 }
 
@@ -301,16 +324,19 @@ impl Row for WaitBucket {
 }
 
 impl WaitRow {
-    /// Its buckets that are not empty.
+    /// Its buckets, between powers of two, that are not empty.
     pub fn buckets(&self) -> impl Iterator<Item = WaitBucket> {
-        let counted = self.waits.buckets.iter().enumerate().filter(|(_, frames)| **frames > 0);
-        counted.map(|(bucket, &frames)| WaitBucket {
-            port: self.port,
-            class: self.class,
-            at_least: Span::from_picos(if bucket == 0 { 0 } else { 1 << (bucket - 1) }),
-            below: Span::from_picos(1u64.checked_shl(bucket as u32).unwrap_or(u64::MAX)),
-            frames,
-        })
+        let mut buckets: Vec<WaitBucket> = Vec::new();
+        for (wait, frames) in self.waits.bins() {
+            let power = u64::BITS - wait.leading_zeros();
+            let at_least = Span::from_picos(if power == 0 { 0 } else { 1 << (power - 1) });
+            let below = Span::from_picos(1u64.checked_shl(power).unwrap_or(u64::MAX));
+            match buckets.last_mut() {
+                Some(last) if last.at_least == at_least => last.frames += frames,
+                _ => buckets.push(WaitBucket { port: self.port, class: self.class, at_least, below, frames }),
+            }
+        }
+        buckets.into_iter()
     }
 }
 
@@ -340,14 +366,16 @@ mod tests {
 
     #[test]
     fn waits_are_counted_by_powers_of_two() {
-        let mut waits = Waits::default();
-        [0, 1, 2, 3, 4, 1000].into_iter().for_each(|picos| waits.note(Span::from_picos(picos)));
+        let mut waits = Sketch::default();
+        [0, 1, 2, 3, 4, 1000].into_iter().for_each(|picos| waits.note(picos));
         let row = WaitRow { port: 2, class: 1, waits };
         fits(&row);
         let buckets: Vec<_> = row.buckets().map(|b| (b.at_least.as_picos(), b.below.as_picos(), b.frames)).collect();
         assert_eq!(buckets, [(0, 1, 1), (1, 2, 1), (2, 4, 2), (4, 8, 1), (512, 1024, 1)]);
         row.buckets().for_each(|bucket| fits(&bucket));
-        assert_eq!(row.waits.longest, Span::from_picos(1000));
+        assert_eq!(row.waits.most(), 1000);
+        fits(&DelayRow { class: 1, delays: row.waits.clone() });
+        fits(&QueueLevelRow { port: 2, class: 1, level: row.waits });
     }
 
     #[test]

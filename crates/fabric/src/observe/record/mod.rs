@@ -15,16 +15,18 @@ mod events;
 mod meter;
 mod rows;
 pub mod schema;
+mod sketch;
 mod state;
 mod table;
 mod window;
 
-pub use ending::{Delivery, FlowRow, PortRow, WaitBucket, WaitRow, Waits, flow_rows, port_rows};
+pub use ending::{DelayRow, Delivery, FlowRow, PortRow, QueueLevelRow, WaitBucket, WaitRow, flow_rows, port_rows};
 pub use events::{Event, FOLLOWED, HOST, Happening};
 pub use rows::{
     Cell, DropRow, FlowSample, FrameRow, LinkSample, NoticeRow, OccupancyRow, PauseRow, QueueRow, RateRow, Row, Rows,
     StarvedRow,
 };
+pub use sketch::Sketch;
 pub use window::{Interval, sliding_window};
 
 use crate::describe::spec::MAX_CLASSES;
@@ -106,8 +108,12 @@ pub struct RecorderSpec {
     pub drops: bool,
     /// The table notices.
     pub notices: bool,
-    /// The tables waits and wait_buckets.
+    /// The tables waits, wait_buckets and delays.
     pub waits: bool,
+    /// The table queue_levels.
+    pub levels: bool,
+    /// The flows of which the delays of frames are kept one by one; these are no table.
+    pub delays_of: Selection,
     /// The table flow_samples.
     pub flow_samples: bool,
     /// First and last delivery and delays in the table flows.
@@ -137,6 +143,8 @@ impl Default for RecorderSpec {
             drops: true,
             notices: true,
             waits: false,
+            levels: false,
+            delays_of: Selection::none(),
             flow_samples: true,
             deliveries: true,
             ports: Selection::All,
@@ -162,6 +170,8 @@ impl RecorderSpec {
             drops: false,
             notices: false,
             waits: false,
+            levels: false,
+            delays_of: Selection::none(),
             flow_samples: false,
             deliveries: false,
             ports: Selection::All,
@@ -184,7 +194,8 @@ impl RecorderSpec {
             "rates" => self.rates && sampled,
             "pauses" => self.pauses,
             "drops" => self.drops,
-            "waits" | "wait_buckets" => self.waits,
+            "waits" | "wait_buckets" | "delays" => self.waits,
+            "queue_levels" => self.levels && sampled,
             "notices" => self.notices,
             "causes" | "cause_samples" | "roots" | "trees" => self.causes,
             _ => true,
@@ -246,8 +257,17 @@ pub struct Recorder {
     allowed: Table<Allowed>,
     /// By port and class: since when it has been paused.
     paused: Table<Option<Time>>,
-    /// By port and class.
-    waits: Table<Option<Box<Waits>>>,
+    /// By port and class: how long frames waited, in picoseconds.
+    waits: Table<Option<Box<Sketch>>>,
+    /// By class: how long frames took from their source to their destination, in picoseconds.
+    delays: Table<Option<Box<Sketch>>>,
+    /// The same by flow, of those that are asked for.
+    flow_delays: Table<Option<Box<Sketch>>>,
+    follows_delays: bool,
+    /// By port and class: lengths of output queues at sampling instants, without those of zero, and how many instants
+    /// there were.
+    levels: Table<Option<Box<Sketch>>>,
+    samples: u64,
     /// Whether it keeps frames of any port.
     captures: bool,
     /// Whether it keeps frames or events: whether the start of a frame is more than counted.
@@ -272,6 +292,7 @@ impl Recorder {
     pub fn new(spec: RecorderSpec) -> Recorder {
         let captures = !spec.frames.is_none();
         let keeps = captures || spec.causes;
+        let follows_delays = !spec.delays_of.is_none();
         Recorder {
             spec,
             most: usize::MAX,
@@ -290,6 +311,11 @@ impl Recorder {
             allowed: Table::default(),
             paused: Table::default(),
             waits: Table::default(),
+            delays: Table::default(),
+            flow_delays: Table::default(),
+            follows_delays,
+            levels: Table::default(),
+            samples: 0,
             captures,
             keeps,
             sources: Table::default(),
@@ -398,7 +424,7 @@ impl Probe for Recorder {
 
     fn sample_every(&self) -> Option<Span> {
         let spec = &self.spec;
-        let wanted = spec.links || spec.queues || spec.occupancy || spec.rates || spec.flow_samples;
+        let wanted = spec.links || spec.queues || spec.levels || spec.occupancy || spec.rates || spec.flow_samples;
         spec.sample_every.filter(|&every| wanted && every > Span::ZERO)
     }
 
@@ -422,7 +448,7 @@ impl Probe for Recorder {
             }
         }
         if self.spec.waits && (matches!(frame.kind, Kind::Data | Kind::Acknowledgement) || frame.is_reply()) {
-            self.waits.entry(lane(port, frame.class)).get_or_insert_default().note(waited);
+            self.waits.entry(lane(port, frame.class)).get_or_insert_default().note(waited.as_picos());
         }
     }
 
@@ -490,8 +516,15 @@ impl Probe for Recorder {
             fresh.frames += 1;
             fresh.bytes += u64::from(frame.len);
         }
+        let delay = now.saturating_since(frame.born());
         if self.spec.deliveries {
-            self.deliveries.entry(frame.flow as usize).note(now, now.saturating_since(frame.born()));
+            self.deliveries.entry(frame.flow as usize).note(now, delay);
+        }
+        if self.spec.waits {
+            self.delays.entry(frame.class.into()).get_or_insert_default().note(delay.as_picos());
+        }
+        if self.follows_delays && self.spec.delays_of.contains(frame.flow) {
+            self.flow_delays.entry(frame.flow as usize).get_or_insert_default().note(delay.as_picos());
         }
     }
 
@@ -580,8 +613,16 @@ impl Probe for Recorder {
         if now != self.sampled {
             self.latest = now;
             self.close_interval(now);
+            self.samples += 1;
         }
-        if !self.spec.queues || !self.spec.ports.contains(sample.port) {
+        if !self.spec.ports.contains(sample.port) {
+            return;
+        }
+        if self.spec.levels && sample.output_bytes > 0 {
+            let level = self.levels.entry(lane(sample.port, sample.class));
+            level.get_or_insert_default().note(sample.output_bytes.into());
+        }
+        if !self.spec.queues {
             return;
         }
         let seen = self.queues.entry(lane(sample.port, sample.class));
@@ -653,6 +694,13 @@ pub struct Ending {
     pub deliveries: Vec<Delivery>,
     /// Waits by port and class.
     pub waits: Vec<WaitRow>,
+    /// Delays by class.
+    pub delays: Vec<DelayRow>,
+    /// Delays by flow, of those that were asked for, in picoseconds; the parts of a flow that arrived in several shards
+    /// are apart.
+    pub flow_delays: Vec<(u32, Sketch)>,
+    /// Lengths of queues by port and class; without those that were always empty.
+    pub levels: Vec<QueueLevelRow>,
 }
 
 /// Closes all recorders at the end of a run that reached `now`. A run that was interrupted, or in which nothing was left
@@ -668,8 +716,9 @@ pub fn finish_among(ranks: &mut dyn Ranks, recorders: &mut [&mut Recorder], now:
     let end = ranks.share(latest.to_bytes()).iter().map(|bytes| Time::from_bytes(bytes)).fold(latest, Time::max);
     recorders.iter_mut().for_each(|recorder| recorder.close(end));
     let mut seen: Vec<(u32, Delivery)> = Vec::new();
-    let mut waits = Vec::new();
+    let (mut waits, mut delays, mut levels, mut flow_delays) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for recorder in recorders.iter_mut() {
+        let samples = recorder.samples;
         let delivered = recorder.deliveries.iter_mut().filter(|(_, delivery)| delivery.frames > 0);
         seen.extend(delivered.map(|(flow, delivery)| (flow as u32, *delivery)));
         for (place, counted) in recorder.waits.iter_mut() {
@@ -678,12 +727,40 @@ pub fn finish_among(ranks: &mut dyn Ranks, recorders: &mut [&mut Recorder], now:
                 waits.push(WaitRow { port, class, waits: *counted });
             }
         }
+        for (place, counted) in recorder.levels.iter_mut() {
+            if let Some(mut level) = counted.take() {
+                let (port, class) = ((place / MAX_CLASSES) as u32, (place % MAX_CLASSES) as u8);
+                level.note_several(0, samples.saturating_sub(level.count()));
+                levels.push(QueueLevelRow { port, class, level: *level });
+            }
+        }
+        let followed = recorder.flow_delays.iter_mut();
+        flow_delays.extend(followed.filter_map(|(flow, delays)| Some((flow as u32, *delays.take()?))));
+        let by_class = recorder.delays.iter_mut();
+        let row = |(class, delays): (usize, &mut Option<Box<Sketch>>)| {
+            Some(DelayRow { class: class as u8, delays: *delays.take()? })
+        };
+        delays.extend(by_class.filter_map(row));
     }
-    let all = reduce(ranks, (seen, waits), |(seen, waits), (mut more, mut longer)| {
+    let sketches = (delays, levels, flow_delays);
+    let all = reduce(ranks, (seen, waits, sketches), |(seen, waits, sketches), (mut more, mut longer, mut others)| {
         seen.append(&mut more);
         waits.append(&mut longer);
+        sketches.0.append(&mut others.0);
+        sketches.1.append(&mut others.1);
+        sketches.2.append(&mut others.2);
     });
-    let (seen, mut waits) = all.unwrap_or_default();
+    let (seen, mut waits, (parts, mut levels, mut flow_delays)) = all.unwrap_or_default();
+    flow_delays.sort_by_key(|(flow, _)| *flow);
+    let mut delays: Vec<DelayRow> = Vec::new();
+    for part in parts {
+        match delays.iter_mut().find(|row| row.class == part.class) {
+            Some(row) => row.delays.add(&part.delays),
+            None => delays.push(part),
+        }
+    }
+    delays.sort_by_key(|row| row.class);
+    levels.sort_by_key(|row| (row.port, row.class));
     let mut deliveries: Vec<Delivery> = Vec::new();
     for (flow, delivery) in seen {
         if deliveries.len() <= flow as usize {
@@ -692,7 +769,7 @@ pub fn finish_among(ranks: &mut dyn Ranks, recorders: &mut [&mut Recorder], now:
         deliveries[flow as usize].add(&delivery);
     }
     waits.sort_by_key(|row| (row.port, row.class));
-    Ending { end, rows: drain_among(ranks, recorders), deliveries, waits }
+    Ending { end, rows: drain_among(ranks, recorders), deliveries, waits, delays, flow_delays, levels }
 }
 
 #[cfg(test)]

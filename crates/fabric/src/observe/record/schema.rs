@@ -304,6 +304,50 @@ pub const COLLECTIVES: Table = Table {
     ],
 };
 
+/// What each rank did in iterations of collective operations.
+pub const COLLECTIVE_RANKS: Table = Table {
+    name: "collective_ranks",
+    meaning: "One row per iteration, group and rank of a workload of kind `collective`, written when the run ends.",
+    order: &[0, 1, 2, 3],
+    time: None,
+    columns: &[
+        integer("collective", Unit::None, "number of the workload among those of this kind"),
+        integer("group", Unit::None, "number of the group"),
+        integer("iteration", Unit::None, "number of the iteration"),
+        integer("rank", Unit::None, "rank in the group"),
+        text("host", "name of its host"),
+        maybe(integer(
+            "start",
+            Unit::Picoseconds,
+            "time at which the first of its transfers started; empty if none has",
+        )),
+        maybe(integer(
+            "end",
+            Unit::Picoseconds,
+            "time at which the last byte from it or for it arrived; empty if some have not",
+        )),
+    ],
+};
+
+/// Requests and their responses.
+pub const REQUESTS: Table = Table {
+    name: "requests",
+    meaning: "One row per request of a workload of kind `request-response`, written when the run ends.",
+    order: &[0, 1],
+    time: None,
+    columns: &[
+        integer("requests", Unit::None, "number of the workload among those of this kind"),
+        integer("request", Unit::None, "number of the request, client by client"),
+        text("workload", "name of the workload"),
+        text("client", "name of the client"),
+        integer("servers", Unit::None, "servers to which it went"),
+        integer("first_flow", Unit::None, "number of its first flow (table flows); the responses follow"),
+        maybe(integer("start", Unit::Picoseconds, "time at which the client sent it; empty if it has not")),
+        maybe(integer("end", Unit::Picoseconds, "time at which the last byte of its last response arrived")),
+        maybe(integer("duration", Unit::Picoseconds, "time from start to end")),
+    ],
+};
+
 /// What would have been fair.
 pub const FAIR_SHARES: Table = Table {
     name: "fair_shares",
@@ -515,6 +559,50 @@ pub const WAITS: Table = Table {
         integer("frames", Unit::Frames, "number of frames sent"),
         column("mean", Kind::Real, Unit::Picoseconds, "mean wait"),
         integer("max", Unit::Picoseconds, "longest wait"),
+        integer("p50", Unit::Picoseconds, "median; as all percentiles here at most 1/128 too large, and not above max"),
+        integer("p95", Unit::Picoseconds, "95th percentile"),
+        integer("p99", Unit::Picoseconds, "99th percentile"),
+        integer("p999", Unit::Picoseconds, "99.9th percentile"),
+    ],
+};
+
+/// How long frames took.
+pub const DELAYS: Table = Table {
+    name: "delays",
+    meaning: "One row per class with data frames: time from the generation of a frame to its consumption, of a retransmitted \
+         frame from its last transmission. Written when the run ends.",
+    order: &[0],
+    time: None,
+    columns: &[
+        CLASS,
+        integer("frames", Unit::Frames, "number of frames consumed, each counted once"),
+        column("mean", Kind::Real, Unit::Picoseconds, "mean delay"),
+        integer("max", Unit::Picoseconds, "longest delay"),
+        integer("p50", Unit::Picoseconds, "median; as all percentiles here at most 1/128 too large, and not above max"),
+        integer("p95", Unit::Picoseconds, "95th percentile"),
+        integer("p99", Unit::Picoseconds, "99th percentile"),
+        integer("p999", Unit::Picoseconds, "99.9th percentile"),
+    ],
+};
+
+/// How long queues were.
+pub const QUEUE_LEVELS: Table = Table {
+    name: "queue_levels",
+    meaning: "One row per port and class whose output queue was not empty at every sampling time: its length over all \
+         sampling times, without the frame on the wire. A missing row means that it was always empty. Written when the run \
+         ends.",
+    order: &[0, 1],
+    time: None,
+    columns: &[
+        PORT,
+        CLASS,
+        integer("samples", Unit::None, "number of sampling times"),
+        column("mean", Kind::Real, Unit::Bytes, "mean length"),
+        integer("max", Unit::Bytes, "longest one"),
+        integer("p50", Unit::Bytes, "median; as all percentiles here at most 1/128 too large, and not above max"),
+        integer("p95", Unit::Bytes, "95th percentile"),
+        integer("p99", Unit::Bytes, "99th percentile"),
+        integer("p999", Unit::Bytes, "99.9th percentile"),
     ],
 };
 
@@ -639,11 +727,13 @@ pub const ROOTS: Table = Table {
 };
 
 /// All tables.
-pub const TABLES: [&Table; 19] = [
+pub const TABLES: [&Table; 23] = [
     &PORTS,
     &FLOWS,
     &FLOW_SAMPLES,
     &COLLECTIVES,
+    &COLLECTIVE_RANKS,
+    &REQUESTS,
     &FAIR_SHARES,
     &LINKS,
     &STARVED,
@@ -655,6 +745,8 @@ pub const TABLES: [&Table; 19] = [
     &DROPS,
     &WAITS,
     &WAIT_BUCKETS,
+    &DELAYS,
+    &QUEUE_LEVELS,
     &CAUSES,
     &CAUSE_SAMPLES,
     &ROOTS,

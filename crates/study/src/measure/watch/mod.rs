@@ -7,6 +7,7 @@ mod backlog;
 mod delivery;
 mod distribution;
 mod extremes;
+mod frames;
 mod level;
 mod notified;
 mod pause;
@@ -19,7 +20,8 @@ use backlog::Backlogs;
 use delivery::Deliveries;
 pub use extremes::Extremes;
 pub(crate) use extremes::ExtremesWatch;
-use fabric::record::{RecorderSpec, Rows, Selection};
+use fabric::record::{Ending, RecorderSpec, Rows, Selection};
+use frames::Frames;
 use level::Levels;
 use notified::Notified;
 use pause::Pauses;
@@ -75,6 +77,7 @@ pub(crate) enum Watch {
     Pauses(Pauses),
     Backlogs(Backlogs),
     Notified(Notified),
+    Frames(Frames),
 }
 
 impl Watch {
@@ -87,6 +90,7 @@ impl Watch {
             }
             Metric::Occupancy | Metric::BacklogSettling => Watch::Backlogs(Backlogs::new(expectation)),
             Metric::FirstNotified => Watch::Notified(Notified::new(expectation)),
+            Metric::Delay | Metric::Wait => Watch::Frames(Frames::new(expectation)),
             Metric::TotalRate => Watch::Total(Total::new(plan, expectation)),
             Metric::Paused | Metric::PausePhase => Watch::Pauses(Pauses::new(expectation)),
             _ => Watch::Nothing,
@@ -95,7 +99,7 @@ impl Watch {
 
     pub(crate) fn take(&mut self, rows: &Rows) {
         match self {
-            Watch::Nothing => {}
+            Watch::Nothing | Watch::Frames(_) => {}
             Watch::Levels(levels) => levels.take(&rows.queues),
             Watch::Deliveries(deliveries) => deliveries.take(&rows.flow_samples),
             Watch::Rates(rates) => rates.take(&rows.rates),
@@ -103,6 +107,14 @@ impl Watch {
             Watch::Pauses(pauses) => pauses.take(&rows.pauses),
             Watch::Backlogs(backlogs) => backlogs.take(&rows.occupancy),
             Watch::Notified(notified) => notified.take(&rows.notices),
+        }
+    }
+
+    /// The run has ended: takes what was kept to its end.
+    pub(crate) fn conclude(&mut self, ending: &Ending) {
+        self.take(&ending.rows);
+        if let Watch::Frames(frames) = self {
+            frames.conclude(ending);
         }
     }
 
@@ -117,6 +129,7 @@ impl Watch {
             Watch::Pauses(pauses) => pauses.close(end),
             Watch::Backlogs(backlogs) => backlogs.close(end),
             Watch::Notified(notified) => notified.close(),
+            Watch::Frames(frames) => frames.close().into_iter().map(|time| (0, time)).collect(),
         }
     }
 }
@@ -132,6 +145,9 @@ pub(crate) struct Needs {
     pub(crate) occupancy: bool,
     pub(crate) notices: bool,
     pub(crate) causes: bool,
+    pub(crate) waits: bool,
+    /// Flows whose frames' delays are asked for.
+    pub(crate) delays_of: BTreeSet<u32>,
     pub(crate) ports: BTreeSet<u32>,
     flows: BTreeSet<u32>,
 }
@@ -155,6 +171,12 @@ impl Needs {
             let subjects = &expectation.subjects;
             match expectation.metric {
                 Metric::Utilisation | Metric::Starved => needs.links = true,
+                Metric::Wait => needs.waits = true,
+                Metric::Delay => {
+                    let flows = || subjects.flows.iter().chain(subjects.over.iter().flatten());
+                    needs.delays_of.extend(flows());
+                    needs.flows.extend(flows());
+                }
                 metric if metric.is_about_levels() => needs.queues = true,
                 metric if metric.is_about_causes() => needs.causes = true,
                 Metric::RecoveryTime => {
@@ -197,6 +219,8 @@ impl Needs {
             flow_samples: self.deliveries,
             occupancy: self.occupancy,
             notices: self.notices,
+            waits: self.waits,
+            delays_of: Selection::only(self.delays_of),
             ports: Selection::only(self.ports),
             flows: Selection::only(self.flows),
             ..RecorderSpec::nothing()
