@@ -29,6 +29,9 @@ export class BandChart implements Painter {
     note: string,
     private readonly rows: BandRow[],
     private readonly link: TimeLink,
+    /** What a row is, and what is counted of it. */
+    private readonly row = "port",
+    private readonly counted = "paused (s)",
   ) {
     this.plot = new Plot(this);
     this.root = el(
@@ -90,7 +93,7 @@ export class BandChart implements Painter {
   }
 
   csv(): string {
-    const rows: (string | number)[][] = [["port", "start (s)", "end (s)", "paused (s)"]];
+    const rows: (string | number)[][] = [[this.row, "start (s)", "end (s)", this.counted]];
     for (const row of this.rows) {
       row.starts.forEach((start, i) => rows.push([row.name, start / 1e12, row.ends[i] / 1e12, row.covered[i] / 1e12]));
     }

@@ -340,6 +340,12 @@ export class Run {
     return groups.filter((group) => group.members.length > 0);
   }
 
+  /** Flows by class. */
+  byClass(): { name: string; members: number[] }[] {
+    const classes = [...this.usedClasses].sort((a, b) => a - b);
+    return classes.map((number) => ({ name: this.className(number), members: this.flows.filter((flow) => flow.class === number).map((flow) => flow.number) }));
+  }
+
   /** Directions whose link is down at some time from one instant to another. */
   failed(from: number, to: number): number[] {
     const faults = this.network?.faults ?? [];

@@ -34,7 +34,14 @@ function noticeTicks(run: Run): Ticks[] {
   return [{ name: "notices", times: () => run.table("notices")!.columns["time"] }];
 }
 
-type Grouping = "flows" | "workloads";
+type Grouping = "flows" | "workloads" | "classes";
+
+/** What lines may stand for. */
+function groupings(run: Run): [string, string][] {
+  const workloads: [string, string][] = run.workloads.length > 0 ? [["workloads", "sums by workload"]] : [];
+  const classes: [string, string][] = run.usedClasses.size > 1 ? [["classes", "sums by class"]] : [];
+  return [["flows", "each flow"], ...workloads, ...classes];
+}
 
 interface Source {
   run: Run;
@@ -70,8 +77,8 @@ function alike(lines: (Line & { looks: number })[], several: boolean): Line[] {
 function flowLines(all: Source[], grouping: Grouping, make: (run: Run, members: number[]) => () => ReturnType<Line["make"]>, has: (run: Run, flow: number) => number): Line[] {
   const lines: (Line & { looks: number })[] = [];
   for (const { run, prefix, looks } of all) {
-    if (grouping === "workloads" && run.workloads.length > 0) {
-      for (const { name, members } of run.groups()) {
+    if (grouping === "classes" || (grouping === "workloads" && run.workloads.length > 0)) {
+      for (const { name, members } of grouping === "classes" ? run.byClass() : run.groups()) {
         const weight = members.reduce((sum, flow) => sum + has(run, flow), 0);
         const total = members.reduce((sum, flow) => sum + (run.flows[flow].fairShare ?? NaN), 0);
         const line: Line & { looks: number } = { name: `${prefix}${name}`, key: name, looks, weight, make: make(run, members) };
@@ -113,9 +120,8 @@ export function throughputChart(runs: Run[], link: TimeLink, small?: { title: st
     window = chosen;
     again();
   }));
-  if (run.workloads.length > 0) {
-    const options: [string, string][] = [["flows", "each flow"], ["workloads", "sums by workload"]];
-    chart.addControl(choice("show", options, grouping, (chosen) => {
+  if (groupings(run).length > 1) {
+    chart.addControl(choice("show", groupings(run), grouping, (chosen) => {
       grouping = chosen as Grouping;
       again();
     }));
@@ -159,9 +165,8 @@ function allowanceChart(runs: Run[], link: TimeLink, column: "rate" | "window"):
     lines: lines(),
     ticks: runs.length === 1 ? noticeTicks(all[0].run) : [],
   });
-  if (all[0].run.workloads.length > 0) {
-    const options: [string, string][] = [["flows", "each flow"], ["workloads", "sums by workload"]];
-    chart.addControl(choice("show", options, grouping, (chosen) => {
+  if (groupings(all[0].run).length > 1) {
+    chart.addControl(choice("show", groupings(all[0].run), grouping, (chosen) => {
       grouping = chosen as Grouping;
       chart.replace(lines());
     }));

@@ -5,6 +5,7 @@ import { Run, type Flow } from "./run";
 import { chartMakers } from "./runcharts";
 import { flowTable, joinedNote, linkTable, planTable, queueTable, totalsTable } from "./runtables";
 import { section, facts } from "./shell";
+import { completionChart, delayTable, queueHeat, rankTimeline, requestChart, requestTable, slowdownChart } from "./spreadcharts";
 import { stage } from "./stage";
 import type { Course } from "./tree";
 import { inTurn } from "./turns";
@@ -139,6 +140,9 @@ export async function runPage(about: RunAbout, into: HTMLElement): Promise<void>
     if (place === 0) put();
     else inTurn(put);
   });
+  inTurn(() => void time.append(...[queueHeat(run, run.link), ...rankTimeline(run, run.link)].flatMap((chart) => chart?.root ?? [])));
+  const spread = [completionChart(run), slowdownChart(run), requestChart(run)].flatMap((chart) => chart?.root ?? []);
+  if (spread.length > 0) into.append(section("Completion", "completion", ...spread));
   const tables = section("Tables", "tables");
   into.append(tables);
   const flows = el("div");
@@ -150,7 +154,7 @@ export async function runPage(about: RunAbout, into: HTMLElement): Promise<void>
   });
   const rest = el("div");
   tables.append(rest);
-  whenSeen(rest, () => rest.append(linkTable(run), queueTable(run)));
+  whenSeen(rest, () => rest.append(...[linkTable(run), queueTable(run), delayTable(run), requestTable(run)].flatMap((table) => table ?? [])));
   const plan = section("Plan", "plan");
   into.append(plan);
   inTurn(() => fillPlan(run, plan));

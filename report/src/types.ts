@@ -141,6 +141,11 @@ export interface RunRecord {
   flows: Record<string, Cells>;
   waits: Record<string, Cells>;
   wait_buckets: Record<string, Cells>;
+  /** Results of older programs lack these. */
+  delays?: Record<string, Cells>;
+  queue_levels?: Record<string, Cells>;
+  collective_ranks?: Record<string, Cells>;
+  requests?: Record<string, Cells>;
   /** Null if the run did not measure causes; results of older programs lack it. */
   why?: WhyAbout | null;
   network: NetworkAbout | null;

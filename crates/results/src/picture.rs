@@ -27,15 +27,21 @@ pub enum Picture {
     CompletionTimes,
     /// Slowdowns of flows by their size.
     Slowdowns,
+    /// Egress queue lengths of many ports, as colours.
+    QueueMap,
+    /// When the ranks of collective operations were at work.
+    Ranks,
 }
 
 impl Picture {
     /// All kinds, in display order.
-    pub const ALL: [Picture; 11] = [
+    pub const ALL: [Picture; 13] = [
         Picture::Throughput,
         Picture::CompletionTimes,
         Picture::Slowdowns,
+        Picture::Ranks,
         Picture::Queues,
+        Picture::QueueMap,
         Picture::Buffers,
         Picture::Occupancy,
         Picture::Rates,
@@ -60,6 +66,8 @@ impl Picture {
             Picture::Pauses => "pauses",
             Picture::CompletionTimes => "completion-times",
             Picture::Slowdowns => "slowdowns",
+            Picture::QueueMap => "queue-map",
+            Picture::Ranks => "ranks",
         }
     }
 
@@ -75,7 +83,8 @@ impl Picture {
         match self {
             Picture::Throughput => &schema::FLOW_SAMPLES,
             Picture::Utilisation => &schema::LINKS,
-            Picture::Queues | Picture::Buffers => &schema::QUEUES,
+            Picture::Queues | Picture::QueueMap | Picture::Buffers => &schema::QUEUES,
+            Picture::Ranks => &schema::COLLECTIVE_RANKS,
             Picture::Occupancy => &schema::OCCUPANCY,
             Picture::Rates | Picture::Windows => &schema::RATES,
             Picture::Notices => &schema::NOTICES,

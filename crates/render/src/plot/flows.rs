@@ -59,7 +59,8 @@ pub(super) fn completion_times(
     Ok(Some(Chart::Lines(chart)))
 }
 
-/// Draws median and 99th percentile of the slowdown by flow size; `None` if all completed flows have one size.
+/// Draws median and 99th percentile of the slowdown by flow size, or the distribution of slowdowns if all completed flows
+/// have one size; `None` if hardly any flow completed.
 pub(super) fn slowdowns(results: &Results, options: &PlotOptions, title: &str) -> Result<Option<Chart>, ResultsError> {
     let mut flows: Vec<(i64, f64)> = Vec::new();
     for batch in results.groups(&schema::FLOWS)? {
@@ -85,7 +86,7 @@ pub(super) fn slowdowns(results: &Results, options: &PlotOptions, title: &str) -
         }
     }
     if series[0].points.len() < 2 {
-        return Ok(None);
+        return Ok(distribution(flows.into_iter().map(|(_, slowdown)| slowdown).collect(), title));
     }
     let (x, y) =
         (Axis::logarithmic("flow size", Quantity::Size), Axis::logarithmic("slowdown", Quantity::Plain(String::new())));
@@ -94,6 +95,26 @@ pub(super) fn slowdowns(results: &Results, options: &PlotOptions, title: &str) -
         format!("completion time divided by that of the flow alone; {} flows", units::grouped(flows.len() as u64));
     chart.series = series.to_vec();
     Ok(Some(Chart::Lines(chart)))
+}
+
+/// Draws the distribution of slowdowns; `None` if there are hardly any.
+fn distribution(mut slowdowns: Vec<f64>, title: &str) -> Option<Chart> {
+    if slowdowns.len() < FEWEST {
+        return None;
+    }
+    slowdowns.sort_by(f64::total_cmp);
+    let count = slowdowns.len() as f64;
+    let (label, quantity) = ("slowdown", Quantity::Plain(String::new()));
+    let x = match slowdowns[0] > 0.0 && slowdowns[slowdowns.len() - 1] > 10.0 * slowdowns[0] {
+        true => Axis::logarithmic(label, quantity),
+        false => Axis::new(label, quantity),
+    };
+    let mut chart = LineChart::new(title, x, Axis::within("flows at most as slow", Quantity::Fraction, 0.0, 1.0));
+    chart.subtitle = "completion time divided by that of the flow alone; all flows have one size".into();
+    let first = (slowdowns[0], 0.0);
+    let points = slowdowns.iter().enumerate().map(|(place, &slowdown)| (slowdown, (place + 1) as f64 / count));
+    chart.series = vec![Series::steps("slowdown", [first].into_iter().chain(points).collect())];
+    Some(Chart::Lines(chart))
 }
 
 /// The workload of a flow, by its name.

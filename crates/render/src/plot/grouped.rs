@@ -54,7 +54,7 @@ pub fn grouped(
         Picture::Utilisation => Quantity::Fraction,
         Picture::Notices => Quantity::Plain(String::new()),
         // Neither has lines over time to group.
-        Picture::CompletionTimes | Picture::Slowdowns => return Ok(None),
+        Picture::CompletionTimes | Picture::Slowdowns | Picture::QueueMap | Picture::Ranks => return Ok(None),
         Picture::Queues | Picture::Buffers | Picture::Occupancy | Picture::Windows | Picture::Pauses => Quantity::Size,
     };
     let windowed = matches!(kind, Picture::Throughput | Picture::Utilisation);

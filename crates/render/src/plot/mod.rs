@@ -2,7 +2,7 @@
 //!
 //! A chart is drawn once onto a [`Canvas`] of lines, rectangles and text; the canvas is then written as SVG text or PNG
 //! pixels. Both are identical on every machine: the font is embedded, and numbers are written with fixed digits.
-//! [`LineChart`], [`BandChart`] and [`BarChart`] are independent of results; [`picture`] draws the tables of a result,
+//! [`LineChart`], [`BandChart`], [`HeatChart`] and [`BarChart`] are independent of results; [`picture`] draws the tables of a result,
 //! [`grouped()`] sums over flows or links, [`GridChart`] draws a grid of runs, and [`MapChart`] draws a quantity over
 //! two parameters.
 
@@ -16,6 +16,7 @@ mod frame;
 mod gather;
 mod grid;
 mod grouped;
+mod heat_chart;
 mod line_chart;
 mod map_chart;
 mod output;
@@ -32,6 +33,7 @@ pub use bar_chart::{BarChart, Bars};
 pub use canvas::{Anchor, Canvas, Colour, PALETTE};
 pub use grid::{GridChart, GridLine, GridPoint};
 pub use grouped::{LineGroup, grouped};
+pub use heat_chart::{HeatChart, HeatRow};
 pub use line_chart::{Band, HorizontalLine, LineChart, Manner, Series};
 pub use map_chart::{MapBand, MapChart, MapLine};
 pub use output::Drawn;

@@ -6,6 +6,7 @@ use super::bar_chart::BarChart;
 use super::canvas::Canvas;
 use super::flows;
 use super::gather::{Coverage, Entities, Entity, View, flow_names, port_names, round_span};
+use super::heat_chart::{HeatChart, HeatRow};
 use super::line_chart::{LineChart, Series};
 use super::output::Drawn;
 use fabric::record::Selection;
@@ -51,6 +52,8 @@ pub enum Chart {
     Bands(BandChart),
     /// A bar chart.
     Bars(BarChart),
+    /// A heat chart.
+    Heat(HeatChart),
 }
 
 impl Chart {
@@ -61,6 +64,7 @@ impl Chart {
             Chart::Lines(chart) => chart.draw(),
             Chart::Bands(chart) => chart.draw(),
             Chart::Bars(chart) => chart.draw(),
+            Chart::Heat(chart) => chart.draw(),
         }
     }
 }
@@ -77,10 +81,12 @@ pub fn picture(results: &Results, kind: Picture, options: &PlotOptions) -> Resul
     let drawing = Drawing { results, kind, options, view };
     match kind {
         Picture::Pauses => drawing.pauses(),
+        Picture::QueueMap => drawing.queue_map(),
+        Picture::Ranks => drawing.ranks(),
         Picture::CompletionTimes => {
             flows::completion_times(results, options, &drawing.title("Completion times of flows"))
         }
-        Picture::Slowdowns => flows::slowdowns(results, options, &drawing.title("Slowdown by flow size")),
+        Picture::Slowdowns => flows::slowdowns(results, options, &drawing.title("Slowdown of flows")),
         Picture::Throughput => drawing.lines("Throughput of flows", ("throughput", Quantity::Rate), ("bytes", 8.0)),
         Picture::Utilisation => drawing.lines("Link utilisation", ("utilisation", Quantity::Fraction), ("busy", 1e-12)),
         Picture::Queues => drawing.lines("Output queues", ("queue length", Quantity::Size), ("output_bytes", 1.0)),
@@ -147,7 +153,9 @@ impl Drawing<'_> {
         let (number, class, wanted) = match self.kind {
             Picture::Occupancy => ("flow", Some("port"), &self.options.flows),
             Picture::Utilisation => ("port", None, &self.options.ports),
-            Picture::Queues | Picture::Buffers | Picture::Pauses => ("port", Some("class"), &self.options.ports),
+            Picture::Queues | Picture::QueueMap | Picture::Buffers | Picture::Pauses => {
+                ("port", Some("class"), &self.options.ports)
+            }
             _ => ("flow", None, &self.options.flows),
         };
         Entities { table, number, class, wanted }
@@ -221,6 +229,56 @@ impl Drawing<'_> {
             chart.series.push(if windowed { Series::straight(&name, points) } else { Series::steps(&name, points) });
         }
         Ok(Some(Chart::Lines(chart)))
+    }
+
+    /// The longest queues, one row each.
+    fn queue_map(&self) -> Result<Option<Chart>, ResultsError> {
+        let entities = self.entities();
+        let rows = self.options.most.saturating_mul(3);
+        let (chosen, more) = entities.foremost(self.results, "output_bytes", rows, i64::max)?;
+        if chosen.is_empty() {
+            return Ok(None);
+        }
+        let levels = entities.levels(self.results, "output_bytes", (&chosen, self.view), Some(0.0))?;
+        let mut chart = HeatChart::new(&self.title("Output queues by port"), self.time_axis(), Quantity::Size);
+        chart.subtitle = format!("sampled every {}", spoken(self.view.sample));
+        chart.more = more;
+        let rows = self.names(&chosen)?.into_iter().zip(levels);
+        chart.rows = rows.map(|(name, points)| HeatRow { name, points }).collect();
+        Ok(Some(Chart::Heat(chart)))
+    }
+
+    /// When the ranks of collective operations were at work, iteration by iteration.
+    fn ranks(&self) -> Result<Option<Chart>, ResultsError> {
+        let batch = self.results.read(self.kind.table())?;
+        let (collectives, groups, ranks) =
+            (batch.integers("collective"), batch.integers("group"), batch.integers("rank"));
+        let (hosts, starts, ends) = (batch.texts("host"), batch.integers("start"), batch.integers("end"));
+        let several = collectives.iter().any(|&number| number != collectives[0]);
+        let (low, high) = self.view.seconds();
+        let mut rows: BTreeMap<(i64, i64, i64), BandRow> = BTreeMap::new();
+        for row in (0..batch.len()).filter(|&row| batch.is_present(row, "start")) {
+            let end = if batch.is_present(row, "end") { ends[row] as f64 * 1e-12 } else { high };
+            let name = match several {
+                true => format!("{} {} {}", collectives[row], ranks[row], hosts[row]),
+                false => format!("{} {}", ranks[row], hosts[row]),
+            };
+            let rank = rows.entry((collectives[row], groups[row], ranks[row]));
+            let rank = rank.or_insert_with(|| BandRow { name, note: String::new(), spans: Vec::new() });
+            let (start, end) = ((starts[row] as f64 * 1e-12).max(low), end.min(high));
+            if end > start {
+                rank.spans.push((start, end));
+            }
+        }
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        let mut chart = BandChart::new(&self.title("Ranks of collective operations"), self.time_axis());
+        chart.subtitle = "from the first transfer of a rank to its last byte, for each iteration".into();
+        let most = self.options.most.saturating_mul(4);
+        chart.more = rows.len().saturating_sub(most);
+        chart.rows = rows.into_values().take(most).collect();
+        Ok(Some(Chart::Bands(chart)))
     }
 
     fn pauses(&self) -> Result<Option<Chart>, ResultsError> {

@@ -180,6 +180,10 @@ pub(super) fn about(results: &Results, with_plan: bool) -> Result<About, Results
         "flows": small(&schema::FLOWS)?,
         "waits": small(&schema::WAITS)?,
         "wait_buckets": small(&schema::WAIT_BUCKETS)?,
+        "delays": small(&schema::DELAYS)?,
+        "queue_levels": small(&schema::QUEUE_LEVELS)?,
+        "collective_ranks": small(&schema::COLLECTIVE_RANKS)?,
+        "requests": small(&schema::REQUESTS)?,
         "why": overview(results)?,
     });
     // Results of before there was such a file have none: then the drawing does with what the ports tell.
