@@ -36,7 +36,10 @@ fn a_result_appears_whole_and_alone() {
     assert_eq!(names(&scratch.path().join("deep")), ["run"]);
     assert_eq!(rate(&out), 7);
     let manifest = Manifest::read(&out).expect("it is sound");
-    assert_eq!(manifest.not_recorded, ["waits", "wait_buckets", "causes", "cause_samples", "roots", "trees"]);
+    assert_eq!(
+        manifest.not_recorded,
+        ["waits", "wait_buckets", "delays", "queue_levels", "causes", "cause_samples", "roots", "trees"]
+    );
     let rates = manifest.tables.iter().find(|table| table.name == "rates").expect("it was recorded");
     assert_eq!(rates.rows, 1);
     assert!(!names(&out).contains(&MARK.to_owned()));

@@ -48,7 +48,7 @@ fn qcn() -> congestion::Point {
 
 /// Everything, often.
 pub fn everything() -> RecorderSpec {
-    RecorderSpec { sample_every: Some(Span::from_micros(5)), waits: true, ..RecorderSpec::default() }
+    RecorderSpec { sample_every: Some(Span::from_micros(5)), waits: true, levels: true, ..RecorderSpec::default() }
 }
 
 /// How to run.

@@ -25,7 +25,7 @@ fn one_shard_and_several_leave_the_same_tables() {
     let rows: Vec<(&str, u64)> = left.manifest.tables.iter().map(|t| (t.name.as_str(), t.rows)).collect();
     for (name, count) in rows {
         // Nothing is dropped, PFC needs no credits; only a plan tells what is fair and what is a collective.
-        let none = ["drops", "starved", "fair_shares", "collectives"].contains(&name);
+        let none = ["drops", "starved", "fair_shares", "collectives", "collective_ranks", "requests"].contains(&name);
         assert_eq!(count == 0, none, "{name} has {count} rows");
     }
 }
