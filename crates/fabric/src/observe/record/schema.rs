@@ -769,7 +769,10 @@ mod tests {
             assert!(TABLES[..place].iter().all(|other| other.name != table.name), "{}", table.name);
             for (place, column) in table.columns.iter().enumerate() {
                 assert!(table.columns[..place].iter().all(|other| other.name != column.name), "{}", column.name);
-                assert!(column.name.chars().all(|c| c.is_ascii_lowercase() || c == '_'), "{}", column.name);
+                // Percentiles are named by their number: p50, p999.
+                let percentile = column.name.strip_prefix('p').is_some_and(|number| number.parse::<u16>().is_ok());
+                let words = column.name.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+                assert!(words || percentile, "{}", column.name);
                 assert!(!column.meaning.is_empty());
             }
             assert!(table.order.iter().all(|&place| place < table.columns.len()));
