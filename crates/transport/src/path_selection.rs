@@ -149,7 +149,13 @@ pub(crate) mod tests {
                 let entropy = selector.entropy();
                 let bytes = |frames: u64| Bytes::new(1000 * frames);
                 let (acknowledged, sent) = (bytes(step), bytes(step + 10));
-                let echo = Echo { entropy, marked: step % 3 == 0, trimmed: step % 7 == 0, acknowledged, sent };
+                let echo = Echo {
+                    entropy,
+                    marked: step.is_multiple_of(3),
+                    trimmed: step.is_multiple_of(7),
+                    acknowledged,
+                    sent,
+                };
                 selector.on_echo(at(step), &echo);
                 if step % 97 == 96 {
                     selector.on_loss(at(step), LossSignal::Timeout);
