@@ -141,7 +141,7 @@ fn damaged(acknowledge: &str) -> scenario::Plan {
         lossless = false
         [[switches]]
         flow_control = "none"
-        buffers = { capacity = "60KB" }
+        buffers = {{ capacity = "60KB" }}
         congestion_point = {{ name = "ecn-step", threshold = "12KB" }}
         [[workloads]]
         name = "w"
