@@ -23,10 +23,10 @@ fn bin(number: u64) -> u32 {
     (shift << BITS) + (number >> shift) as u32
 }
 
-/// The least number of a bin.
+/// The least number of a bin. Of a damaged state a bin may be any number.
 fn least(bin: u32) -> u64 {
     let shift = (bin >> BITS).saturating_sub(1);
-    u64::from(bin - (shift << BITS)) << shift
+    u64::from(bin - (shift << BITS)).checked_shl(shift).unwrap_or(u64::MAX)
 }
 
 impl Sketch {
@@ -91,8 +91,8 @@ impl Sketch {
             sum += u128::from(times);
             sum >= rank
         });
-        // The end of the bin.
-        found.map(|&(bin, _)| least(bin + 1).saturating_sub(1).min(self.most))
+        // The end of the bin, which of the last one is the largest number there is.
+        found.map(|&(bin, _)| least(bin.saturating_add(1)).wrapping_sub(1).min(self.most))
     }
 
     /// Its bins in order: their least number, and how many are in each.
