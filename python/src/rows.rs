@@ -9,15 +9,14 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt};
 use std::sync::Arc;
 
+/// A column: name, unit, meaning and values.
+type Column<'py> = (String, String, String, List<Option<Bound<'py, PyAny>>>);
+
 /// Creates a table of values by column: name, unit, meaning and values. A column is of flags, of integers, of numbers, or of
 /// text, whichever takes all its values.
 #[pyfunction]
-pub fn table_of(
-    name: &str,
-    meaning: &str,
-    columns: List<(String, String, String, List<Option<Bound<'_, PyAny>>>)>,
-) -> PyResult<Table> {
-    let column = |(name, unit, meaning, values): (String, String, String, List<Option<Bound<'_, PyAny>>>)| {
+pub fn table_of(name: &str, meaning: &str, columns: List<Column<'_>>) -> PyResult<Table> {
+    let column = |(name, unit, meaning, values): Column<'_>| {
         let (kind, array) = array(&values.0)?;
         Ok((field(&name, kind, true, (unit.as_str(), meaning.as_str())), array))
     };

@@ -279,7 +279,7 @@ fn stamped_marked_and_trimmed_frames_are_whole_packets_of_rocev2() {
     }
     for (length, packet, payload) in roce(&names, &packets, "sw0->h0") {
         assert_eq!(packet.transport.opcode, opcode::ACKNOWLEDGE);
-        let header = payload.strip_prefix(&wire::tailback::SIGNATURE).map(|header| wire::tailback::Repr::parse(header));
+        let header = payload.strip_prefix(&wire::tailback::SIGNATURE).map(wire::tailback::Repr::parse);
         // Of a trimmed frame nothing is stamped, and an acknowledgement of it has room for stamps all the same.
         if let Some(stamps) = header.and_then(|header| header.expect("our header").stamps).filter(|it| !it.is_empty()) {
             let stamp = wire::tailback::Stamp::from_octets(stamps.try_into().expect("one"));
