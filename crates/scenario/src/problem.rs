@@ -265,16 +265,14 @@ mod tests {
 
     #[test]
     fn values_without_lines_show_the_paths_of_their_keys() {
-        let errors = errors("a = 1\nbb = { c = [3, 4] }\n", vec![(18, 19), (4, 5)]).of_values("a.toml", "a dictionary");
+        let errors = errors("a = 1\nbb = { c = [3, 4] }\n", vec![(21, 22), (4, 5)]).of_values("a.toml", "a dictionary");
         let expected = "error: it is wrong
- --> a
-  |
-  = help: mend it
+--> a
+ = help: mend it
 
 error: it is wrong
- --> bb.c[1]
-  |
-  = help: mend it
+--> bb.c[1]
+ = help: mend it
 
 2 errors";
         assert_eq!(errors.to_string(), expected);
