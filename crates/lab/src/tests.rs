@@ -58,7 +58,7 @@ fn runs_in_steps_are_those_of_the_command() {
             assert_eq!(manifest["fingerprint"], results::hex(whole.report.fingerprint), "{name} in {steps} steps");
             assert_eq!(manifest["simulated_ps"], whole.report.now.as_picos(), "{name} in {steps} steps");
             assert_eq!(manifest["outcome"]["kind"], whole.measures.outcome, "{name} in {steps} steps");
-            let goodput: Vec<Value> = whole.measures.goodput.iter().map(|&rate| json!(rate)).collect();
+            let goodput: Vec<Value> = whole.measures.flows.iter().map(|flow| json!(flow.goodput)).collect();
             assert_eq!(answer["flows"]["goodput"], json!(goodput), "{name} in {steps} steps");
             let verdicts: Vec<_> = whole.judgements.iter().map(|it| json!(study::judgement_record(it))).collect();
             // As many rows as the command records.

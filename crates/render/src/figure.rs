@@ -143,7 +143,7 @@ fn workload_sums(plan: &Plan, path: &Path) -> Result<BTreeMap<u32, Vec<Interval>
         let (times, flows) = (batch.integers("time"), batch.integers("flow"));
         let (lengths, bytes) = (batch.integers("interval"), batch.integers("bytes"));
         for row in 0..batch.len() {
-            let Some(&workload) = plan.workload_of_flow.get(flows[row] as usize) else { continue };
+            let Some(workload) = plan.workload_of_flow.get(flows[row] as usize) else { continue };
             let end = Time::from_picos(times[row] as u64);
             let intervals = sums.entry(workload).or_default();
             match intervals.last_mut() {

@@ -44,6 +44,7 @@ mod expect;
 pub mod export;
 mod figure;
 mod flow_names;
+mod flow_workloads;
 pub mod fluid;
 pub mod import;
 mod key;
@@ -79,6 +80,7 @@ pub use check::{
 pub use expect::{Across, Comparison, Expectation, Expected, Statistic, Subjects, Window};
 pub use figure::{Cell, ChartKind, ChartWish, ChoiceOption, Figure, Group, OpenChoice, Shape, Trend, VARIANT, Within};
 pub use flow_names::FlowNames;
+pub use flow_workloads::FlowWorkloads;
 pub use load::{Disk, load, load_observed, load_str, load_with, unread};
 pub use lower::settings::MOST_SAMPLES;
 pub use metric::{Metric, Unit};
@@ -233,7 +235,7 @@ fn refusals(plan: &Plan, origins: &lower::Origins, start: Place, errors: Vec<Bui
             BuildError::Switch { kind, reason } => Problem::new(at(&origins.switches, kind), reason, ""),
             BuildError::Adapter { kind, reason } => Problem::new(at(&origins.adapters, kind), reason, ""),
             BuildError::Flow { flow, reason } => {
-                let workload = plan.workload_of_flow.get(flow).copied().unwrap_or(0);
+                let workload = plan.workload_of_flow.get(flow).unwrap_or(0);
                 let count = told.entry((workload, reason.clone())).or_insert(0);
                 *count += 1;
                 if *count > 1 {

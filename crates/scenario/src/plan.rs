@@ -5,6 +5,7 @@ use super::problem::Errors;
 use super::source::{Place, Sources};
 use super::{Recipe, expect::Expectation, figure::Figure};
 use crate::flow_names::FlowNames;
+use crate::flow_workloads::FlowWorkloads;
 use crate::fluid::{FluidPlan, NoFluid};
 use crate::memory::Need;
 use crate::stage::Stage;
@@ -238,7 +239,7 @@ pub struct Plan {
     /// Name of every flow, in the order of `spec.flows`.
     pub flow_names: FlowNames,
     /// Index in `workload_names` of every flow's workload.
-    pub workload_of_flow: Vec<u32>,
+    pub workload_of_flow: FlowWorkloads,
     /// Names of the workloads, in the order of the scenario.
     pub workload_names: Vec<String>,
     /// The workloads that are collective operations.
@@ -278,7 +279,7 @@ impl Plan {
     #[must_use]
     pub fn need(&self) -> Need {
         let listed = |flow: &FlowSpec| match &flow.destination {
-            Destination::Uniform(others) => others.len() as u64,
+            Destination::Uniform => flow.hosts.len() as u64,
             Destination::Host(_) => 0,
         };
         let receivers = self.spec.flows.iter().map(listed).sum();

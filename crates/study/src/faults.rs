@@ -4,6 +4,7 @@
 //! and a sweep over these variants. So each of its runs can be repeated, recorded and explained like any other.
 
 use crate::grid::{Axis, Grid, GridError, SweepRow, SweepStudy, SweepTable};
+use crate::measure::flow_measures::FlowMeasures;
 use crate::overrides::{last_of_each, toml_value};
 use crate::run::execute::{Options, execute};
 use crate::run::names::slug;
@@ -210,10 +211,10 @@ impl FaultWishes {
 fn busy_time(plan: &Plan, interrupt: &AtomicBool) -> Result<[Span; 2], GridError> {
     let options = Options { threads: 1, time_up: None, interrupt, record: None, capture: None };
     let run = execute(plan, &options, |_| {}).map_err(GridError::Study)?;
-    let end = |(flow, completion): (&FlowSpec, &Option<f64>)| {
-        completion.map(|seconds| flow.start.as_picos().saturating_add((seconds * 1e12) as u64))
+    let end = |(flow, measured): (&FlowSpec, FlowMeasures)| {
+        measured.completion.map(|seconds| flow.start.as_picos().saturating_add((seconds * 1e12) as u64))
     };
-    let ends: Option<Vec<u64>> = plan.spec.flows.iter().zip(&run.measures.completion).map(end).collect();
+    let ends: Option<Vec<u64>> = plan.spec.flows.iter().zip(run.measures.flows.iter()).map(end).collect();
     let last = ends.and_then(|ends| ends.into_iter().max()).map(Span::from_picos);
     let last = last.filter(|last| *last < plan.run.duration && *last > Span::ZERO).unwrap_or(plan.run.duration);
     let first = plan.spec.flows.iter().map(|flow| flow.start.as_picos()).min().map_or(Span::ZERO, Span::from_picos);

@@ -77,9 +77,9 @@ pub use judge::{
     judge_trend, judge_values, judgement_record, measured_text, run_record, statements, symbol,
 };
 pub use measure::{
-    Bounds, CollectiveRound, CollectiveSummary, Extremes, Interval, Measures, Percentiles, RecoveryCounts,
-    RequestSummary, RequestTime, SizeBin, Summary, Unstarted, WorkloadSummary, measured, outcome_word, quantile,
-    slowdown_by_size, summarise, summarise_within,
+    Bounds, CollectiveRound, CollectiveSummary, Extremes, FlowMeasures, Interval, MeasuredFlows, Measures, Percentiles,
+    RecoveryCounts, RequestSummary, RequestTime, SizeBin, Summary, Unstarted, WorkloadSummary, measured, outcome_word,
+    quantile, slowdown_by_size, summarise, summarise_within,
 };
 pub use paper::{
     Alternative, CellSummary, Conclusion, FigureEnding, FigureError, FigureFinding, FigureOptions, FigureRecord,

@@ -5,7 +5,13 @@
 #[must_use]
 pub fn jain_index(rates: &[f64]) -> Option<f64> {
     let (sum, squares) = rates.iter().fold((0.0, 0.0), |(sum, squares), rate| (sum + rate, squares + rate * rate));
-    (squares > 0.0).then(|| sum * sum / (rates.len() as f64 * squares))
+    jain_index_of_sums(rates.len(), sum, squares)
+}
+
+/// Returns Jain's index of so many rates with that sum and that sum of squares, as [`jain_index`] does.
+#[must_use]
+pub fn jain_index_of_sums(count: usize, sum: f64, squares: f64) -> Option<f64> {
+    (squares > 0.0).then(|| sum * sum / (count as f64 * squares))
 }
 
 /// Returns Jain's index of the ratios of rates to fair shares: one if all flows are served in proportion, regardless of

@@ -1,5 +1,6 @@
 //! From a description to shards that can run.
 
+pub(crate) mod column;
 mod hosts;
 pub mod partition;
 pub(crate) mod path;

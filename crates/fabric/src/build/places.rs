@@ -63,7 +63,7 @@ impl Origin {
             home,
             destination: match flow.destination {
                 Destination::Host(host) => Some(host.0),
-                Destination::Uniform(_) => None,
+                Destination::Uniform => None,
             },
             class: flow.class,
             // A frame has a tag, or it has headers and telemetry.
@@ -90,7 +90,7 @@ fn switches_know_flows(spec: &NetworkSpec) -> bool {
 impl Places {
     /// `home` is the shard of each host, and `order` the hosts in the order in which they are laid out.
     pub(crate) fn new(spec: &NetworkSpec, home: &[u32], order: &[u32], shards: usize) -> Places {
-        let anywhere = |destination: &Destination| matches!(destination, Destination::Uniform(_));
+        let anywhere = |destination: &Destination| matches!(destination, Destination::Uniform);
         let everywhere: Vec<u32> =
             (0..).zip(&spec.flows).filter(|(_, flow)| anywhere(&flow.destination)).map(|(number, _)| number).collect();
         let mut sinks = vec![everywhere; shards];
@@ -102,7 +102,7 @@ impl Places {
                 list.push(number);
                 list.len() as u32 - 1
             }
-            Destination::Uniform(_) => {
+            Destination::Uniform => {
                 uniform += 1;
                 uniform - 1
             }
@@ -155,7 +155,7 @@ impl Places {
         let flow = &spec.flows[flow];
         let ends = match &flow.destination {
             Destination::Host(host) => own.contains(&self.home[host.0 as usize]),
-            Destination::Uniform(_) => true,
+            Destination::Uniform => true,
         };
         ends || own.contains(&self.home(flow))
     }

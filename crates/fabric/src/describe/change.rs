@@ -147,6 +147,9 @@ fn flow_differs(
     if pair.0 == pair.1 || !known.insert(pair) {
         return None;
     }
+    if old.hosts() != new.hosts() {
+        return Some("ends, starts or sizes of flows");
+    }
     let same_pattern = match (&old.pattern, &new.pattern) {
         (Pattern::Paced { gaps, backlog, .. }, Pattern::Paced { gaps: new_gaps, backlog: new_backlog, .. }) => {
             gaps == new_gaps && backlog == new_backlog

@@ -100,7 +100,7 @@ pub fn spread(mut spec: NetworkSpec, layered: &[bool]) -> Result<NetworkSpec, La
     let first = count.iter().scan(0, |sum, &count| Some(std::mem::replace(sum, *sum + count))).collect();
     let spread = Spread { first, count };
     let many =
-        |flow: &FlowSpec| matches!(flow.destination, Destination::Uniform(_)) && is_layered(usize::from(flow.class));
+        |flow: &FlowSpec| matches!(flow.destination, Destination::Uniform) && is_layered(usize::from(flow.class));
     if let Some(flow) = spec.flows.iter().position(many) {
         return Err(LanesError::ManyDestinations { flow });
     }
@@ -288,9 +288,8 @@ mod tests {
         let error = spread(network(&names), &[true; 5]).unwrap_err();
         assert_eq!(error, LanesError::TooMany { lanes: 2, classes: 10 });
         let mut spec = network(&["data"]);
-        let hosts = [HostId(1), HostId(2)].into();
-        spec.flows
-            .push(FlowSpec { destination: Destination::Uniform(hosts), ..FlowSpec::greedy(HostId(0), HostId(1)) });
+        let hosts = [HostId(1), HostId(2)];
+        spec.flows.push(FlowSpec::greedy(HostId(0), HostId(1)).to_any(hosts));
         assert_eq!(spread(spec.clone(), &[true]).unwrap_err(), LanesError::ManyDestinations { flow: 0 });
         assert_eq!(spread(spec, &[false]).unwrap().classes.len(), 1);
     }

@@ -33,7 +33,7 @@ impl NetworkSpec {
         }
         let leads = |(number, end): &(u16, &PortEnd)| match spec.destination {
             Destination::Host(to) => !routes.ports(end.peer, address(routes, (*number, ends.len()), to)).is_empty(),
-            Destination::Uniform(_) => true,
+            Destination::Uniform => true,
         };
         let usable: Vec<u16> = (0..).zip(ends).filter(leads).map(|(number, _)| number).collect();
         match spec.via {

@@ -18,7 +18,7 @@ pub(super) fn check_flow(
     let known = |host: u32| (host as usize) < hosts;
     let destinations: &[crate::describe::graph::HostId] = match &flow.destination {
         Destination::Host(host) => std::slice::from_ref(host),
-        Destination::Uniform(hosts) => hosts,
+        Destination::Uniform => &flow.hosts,
     };
     if destinations.is_empty() {
         wrong.push("it has no destination; name a host".into());
@@ -56,7 +56,7 @@ pub(super) fn check_flow(
         if probe.size < spec.smallest_frame || probe.size.get() > 65_000 {
             wrong.push(format!("probes of {} are out of range; give {} to 65000B", probe.size, spec.smallest_frame));
         }
-        if matches!(flow.destination, Destination::Uniform(_)) {
+        if matches!(flow.destination, Destination::Uniform) {
             wrong.push("probes need a single destination, but this flow has many; give it one".into());
         }
     } else if reaction.path_probes().is_some() {
@@ -101,7 +101,7 @@ pub(super) fn check_flow(
     {
         wrong.push(format!("its bursts and silences must be above zero and shorter than {LATEST}"));
     }
-    if let (Some(how), Destination::Uniform(_)) = (flow.acknowledge, &flow.destination)
+    if let (Some(how), Destination::Uniform) = (flow.acknowledge, &flow.destination)
         && how.every > 1
     {
         wrong.push("frames to many destinations are acknowledged one by one; set `every` to 1".into());
@@ -160,7 +160,7 @@ pub(super) fn check_dependencies(spec: &NetworkSpec) -> Vec<BuildError> {
 }
 
 fn check_recovery(spec: &NetworkSpec, flow: &FlowSpec, wrong: &mut Vec<String>) {
-    if let (Some(how), Destination::Uniform(_)) = (flow.acknowledge, &flow.destination)
+    if let (Some(how), Destination::Uniform) = (flow.acknowledge, &flow.destination)
         && how.delay.is_some()
     {
         wrong.push("frames to many destinations are acknowledged at once; remove the delay".into());
@@ -168,7 +168,7 @@ fn check_recovery(spec: &NetworkSpec, flow: &FlowSpec, wrong: &mut Vec<String>) 
     if flow.acknowledge.is_some_and(|how| how.delay.is_some_and(|delay| delay > LATEST - Time::ZERO)) {
         wrong.push("its acknowledgements are delayed longer than any run; check the units".into());
     }
-    if let (Some(_), Destination::Uniform(_)) = (flow.notify, &flow.destination) {
+    if let (Some(_), Destination::Uniform) = (flow.notify, &flow.destination) {
         wrong.push("congestion notifications need a single destination, but this flow has many; give it one".into());
     }
     if let Some(how) = flow.notify
@@ -182,7 +182,7 @@ fn check_recovery(spec: &NetworkSpec, flow: &FlowSpec, wrong: &mut Vec<String>) 
     if flow.recovery.is_none() {
         return;
     }
-    if matches!(flow.destination, Destination::Uniform(_)) {
+    if matches!(flow.destination, Destination::Uniform) {
         wrong.push("recovery needs a single destination, but this flow has many; give it one".into());
     }
     if flow.acknowledge.is_none() && flow.is_reliable() {
@@ -222,7 +222,7 @@ fn check_path_selection(spec: &NetworkSpec, flow: &FlowSpec, wrong: &mut Vec<Str
     if flow.acknowledge.is_none() {
         wrong.push("its path selection needs acknowledgements; enable them".into());
     }
-    if matches!(flow.destination, Destination::Uniform(_)) {
+    if matches!(flow.destination, Destination::Uniform) {
         wrong.push("path selection needs a single destination, but this flow has many; give it one".into());
     }
 }
@@ -258,7 +258,7 @@ fn check_pulls(spec: &NetworkSpec, flow: &FlowSpec, reaction: &Reaction, wrong: 
     if flow.recovery.is_some() {
         wrong.push("its congestion control brings its own loss recovery; remove the other one".into());
     }
-    if matches!(flow.destination, Destination::Uniform(_)) {
+    if matches!(flow.destination, Destination::Uniform) {
         wrong.push("its recovery needs a single destination, but this flow has many; give it one".into());
     }
     if flow.acknowledge.is_none() {
@@ -292,7 +292,7 @@ fn check_added(flow: &FlowSpec, reaction: &Reaction, wrong: &mut Vec<String>) {
             "its congestion control tags frames, which leaves no space for {what}; remove one of the two"
         ));
     }
-    if matches!(flow.destination, Destination::Uniform(_)) {
+    if matches!(flow.destination, Destination::Uniform) {
         wrong.push(format!("{what} needs a single destination, but this flow has many; give it one"));
     }
     let acknowledge = flow.acknowledge.map_or(Bytes::ZERO, |how| how.size);

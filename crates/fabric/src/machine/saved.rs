@@ -207,7 +207,7 @@ mod tests {
     use crate::describe::graph::{HostId, LinkSpec};
     use crate::describe::spec::{AdapterSpec, ClassBuffer, ClassSpec, SwitchSpec};
     use crate::describe::topology::{Links, fat_tree};
-    use crate::describe::workload::{Destination, FlowSpec};
+    use crate::describe::workload::FlowSpec;
     use crate::machine::simulation::RunLimits;
     use units::{Bytes, Rate, Span};
 
@@ -221,12 +221,11 @@ mod tests {
         let mut spec = NetworkSpec::uniform(graph, SwitchSpec::pfc([buffer]), AdapterSpec::default(), class);
         let flow = |from: u32| FlowSpec::greedy(HostId(from), HostId(from + 8));
         let later = Time::ZERO + Span::from_millis(1);
-        let uniform = Destination::Uniform([HostId(1), HostId(2)].into());
         spec.flows = vec![
             FlowSpec { size: Some(Bytes::new(5_000)), ..flow(0) },
             flow(1),
             FlowSpec { start: later, size: Some(Bytes::new(5_000)), ..flow(2) },
-            FlowSpec { destination: uniform, ..flow(3) },
+            flow(3).to_any([HostId(1), HostId(2)]),
         ]
         .into();
         spec

@@ -5,8 +5,11 @@ use crate::build::{BuildOptions, Built, RankOf, build};
 use crate::describe::error::BuildErrors;
 use crate::describe::spec::NetworkSpec;
 use crate::describe::validate::largest_frame;
+use crate::describe::workload::FlowList;
 use crate::machine::network::Network;
 use crate::observe::census::Census;
+use crate::observe::flow_summaries::FlowSummaries;
+use crate::observe::flow_summary::FlowSummary;
 use crate::observe::outcome::{Limit, Loss, LossDetails, Outcome, Totals};
 use crate::observe::probe::{NoProbe, Probe};
 use crate::observe::supervision::{self, Seen, earliest_loss};
@@ -91,7 +94,7 @@ pub struct Mark<'a, 'b, P> {
     /// The instant.
     pub now: Time,
     /// What has become of each flow, in the order of the description; empty on all ranks but the first.
-    pub flows: Vec<FlowSummary>,
+    pub flows: FlowSummaries,
     /// Sums so far.
     pub totals: Totals,
     /// The probes of this rank, shard by shard.
@@ -116,86 +119,6 @@ pub struct RunSummary {
     pub windows: u64,
 }
 
-/// What became of one flow.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FlowSummary {
-    /// When its source began: at its start, or when the flows that it waits for were complete. `None` if it has not.
-    pub started: Option<Time>,
-    /// Frames its source has made.
-    pub made_frames: u64,
-    /// Bytes its destinations have consumed.
-    pub received_bytes: u64,
-    /// Frames its destinations have consumed.
-    pub received_frames: u64,
-    /// Those of them that carried a congestion mark.
-    pub marked_frames: u64,
-    /// Congestion notices its source has had.
-    pub notices: u64,
-    /// When the last byte of a finite flow arrived.
-    pub completed: Option<Time>,
-    /// When its destinations last consumed a frame; zero if they never did.
-    pub last_received: Time,
-    /// Frames of it that were dropped or lost and are not retransmitted. A finite flow with any never completes.
-    pub lost_frames: u64,
-    /// Frames that its source retransmitted, each time; not among those made.
-    pub retransmitted_frames: u64,
-    /// Their bytes.
-    pub retransmitted_bytes: u64,
-    /// How often its retransmission timer expired.
-    pub timeouts: u64,
-    /// Negative acknowledgements that its destination has sent.
-    pub negative_acknowledgements: u64,
-    /// Frames that had arrived before and were discarded.
-    pub duplicate_frames: u64,
-    /// Their bytes.
-    pub duplicate_bytes: u64,
-    /// Frames that its destination discarded because an earlier one was missing.
-    pub rejected_frames: u64,
-    /// Their bytes.
-    pub rejected_bytes: u64,
-    /// Frames that were discarded, for either reason, after the last one that was consumed.
-    pub late_frames: u64,
-    /// Their bytes.
-    pub late_bytes: u64,
-    /// Frames that arrived out of order, kept or rejected; counted for flows with recovery.
-    pub out_of_order_frames: u64,
-    /// Congestion notification packets that its destination has sent.
-    pub congestion_notifications: u64,
-    /// When the source of a finite flow with recovery knew that all of it had arrived.
-    pub acknowledged: Option<Time>,
-    /// How long a finite flow to one destination takes alone, by the routes at the start. Without recovery, this is the
-    /// time from its start to the arrival of its last byte in an empty network. With recovery, it is the unit of slowdown of
-    /// the HPCC simulator: the round trip of a frame's payload on its path without acknowledgement and headers, and all
-    /// its bytes with headers and overhead at the slowest link.
-    pub alone: Option<Span>,
-    /// Whether its slowdown counts until its source knows that it is complete: it has recovery.
-    pub until_known: bool,
-    /// When a finite flow was over: complete, or, if that cannot be any more, the last of its frames had arrived or was
-    /// lost.
-    pub ended: Option<Time>,
-}
-
-impl FlowSummary {
-    /// Frames that arrived, discarded ones included, and their bytes; of a flow that is over, until then.
-    #[must_use]
-    pub fn arrived(&self) -> (u64, u64) {
-        let frames = self.received_frames + self.duplicate_frames + self.rejected_frames;
-        let bytes = self.received_bytes + self.duplicate_bytes + self.rejected_bytes;
-        if self.ended.is_some() { (frames - self.late_frames, bytes - self.late_bytes) } else { (frames, bytes) }
-    }
-
-    /// Returns how much longer a flow that started then took than it takes alone; `None` if it is not complete. It is
-    /// complete when its last byte has arrived or, with recovery, when its source knows that.
-    #[must_use]
-    pub fn slowdown(&self, start: Time) -> Option<f64> {
-        let alone = self.alone.filter(|alone| *alone > Span::ZERO)?;
-        let end = if self.until_known { self.acknowledged? } else { self.completed? };
-        Some(end.saturating_since(start).as_picos() as f64 / alone.as_picos() as f64)
-    }
-}
-
-engine::encoded!(struct FlowSummary { started, made_frames, received_bytes, received_frames, marked_frames, notices, completed, last_received, lost_frames, retransmitted_frames, retransmitted_bytes, timeouts, negative_acknowledgements, duplicate_frames, duplicate_bytes, late_frames, late_bytes, rejected_frames, rejected_bytes, out_of_order_frames, congestion_notifications, acknowledged, alone, until_known, ended });
-
 /// A network and its traffic, or the part of it that is on one rank, ready to run. A clone goes on from the same instant by
 /// itself, and ends as the original would.
 #[derive(Clone)]
@@ -207,8 +130,8 @@ pub struct Simulation<P: Probe = NoProbe> {
     /// Ports of the whole network.
     ports: usize,
     largest: Vec<u32>,
-    /// Flows of the whole network.
-    flows: usize,
+    /// Flows of the whole network; empty on all ranks but the first.
+    flows: FlowList,
     /// Simulated time reached.
     pub(super) now: Time,
     /// The last inspection.
@@ -245,7 +168,8 @@ impl<P: Probe> Simulation<P> {
         let built = build(spec, options, rank, probe)?;
         let largest = (0..spec.classes.len()).map(|class| largest_frame(spec, class).get() as u32).collect();
         let names = spec.graph.nodes.iter().filter(|_| rank.rank == 0).map(|node| node.name.clone()).collect();
-        let (ports, flows) = (2 * spec.graph.cables.len(), spec.flows.len());
+        let ports = 2 * spec.graph.cables.len();
+        let flows = if rank.rank == 0 { spec.flows.clone() } else { FlowList::default() };
         Ok(Simulation {
             built,
             rank,
@@ -339,7 +263,7 @@ impl<P: Probe> Simulation<P> {
             let mut seen = Seen::of(&shared(models), fired);
             if look == Look::Mark {
                 let totals = supervision::totals(ranks, models.iter().map(|model| &**model));
-                let flows = supervision::flow_summaries(ranks, &shared(models), this.flows);
+                let flows = supervision::flow_summaries(ranks, &shared(models), &this.flows);
                 let mut probes: Vec<&mut P> = models.iter_mut().map(|model| &mut model.probe).collect();
                 show(Mark { now, flows, totals, probes: &mut probes }, ranks);
                 return ControlFlow::Continue(());
@@ -460,14 +384,14 @@ impl<P: Probe> Simulation<P> {
     /// What became of each flow of a whole network, in the order of the description.
     #[must_use]
     pub fn flows(&self) -> Vec<FlowSummary> {
-        self.flows_among(&mut Alone)
+        self.flows_among(&mut Alone).iter().collect()
     }
 
     /// What became of each flow of a network that is spread over ranks, which all call this. The first rank has all of
     /// them, the others none.
     #[must_use]
-    pub fn flows_among(&self, ranks: &mut dyn Ranks) -> Vec<FlowSummary> {
-        supervision::flow_summaries(ranks, &self.models().collect::<Vec<_>>(), self.flows)
+    pub fn flows_among(&self, ranks: &mut dyn Ranks) -> FlowSummaries {
+        supervision::flow_summaries(ranks, &self.models().collect::<Vec<_>>(), &self.flows)
     }
 
     /// Number of ports in the network; ports are numbered node by node.

@@ -4,6 +4,8 @@
 //! Nothing here changes what the network does. Supervision and the watchdog decide when a run ends, and with which outcome.
 
 pub(crate) mod census;
+pub(crate) mod flow_summaries;
+pub(crate) mod flow_summary;
 pub(crate) mod outcome;
 pub(crate) mod probe;
 pub mod record;

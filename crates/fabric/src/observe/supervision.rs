@@ -2,9 +2,11 @@
 //!
 //! Everything here is called by all ranks of a run at the same place. A run in one process is the same with one rank.
 
+use crate::describe::workload::FlowList;
 use crate::machine::host::lifetime::SourceRecord;
 use crate::machine::network::{Gone, Network, Received};
-use crate::machine::simulation::FlowSummary;
+use crate::observe::flow_summaries::FlowSummaries;
+use crate::observe::flow_summary::FlowSummary;
 use crate::observe::outcome::{Loss, Totals};
 use crate::observe::probe::Probe;
 use crate::observe::watchdog::Movement;
@@ -88,199 +90,130 @@ pub(crate) fn fingerprint<'a, P: Probe + 'a>(
     announce(ranks, combined)
 }
 
-/// What some shards know of a flow: its source, some of its destinations, or where frames of it were lost.
-#[derive(Clone, Copy, Debug, Default)]
-struct FlowPart {
-    size: Option<u64>,
-    gone: Gone,
-    /// Nothing is said of lost frames and of the end.
-    summary: FlowSummary,
-}
-
-engine::encoded!(struct FlowPart { size, gone, summary });
-
-/// What all shards know of all flows. There may be millions, so that what most do not need is kept apart.
-struct FlowParts {
-    /// Sums of their parts.
-    summaries: Vec<FlowSummary>,
-    /// Sizes of finite flows; [`u64::MAX`] if they have none.
-    sizes: Vec<u64>,
-    /// Those with lost frames.
-    gone: BTreeMap<u32, Gone>,
-}
-
-impl FlowPart {
-    /// At the source.
-    fn of_source<P: Probe>(model: &Network<P>, number: u32, slot: u32, started: Option<Time>) -> FlowPart {
-        let spec = &model.plan.flows[number as usize];
-        let (alone, record) = match model.flows.get(slot) {
-            Some(flow) => (Some(flow.alone), SourceRecord::of(flow)),
-            None if started.is_some() => (model.alone_of(slot), model.source_record(slot)),
-            None => (model.alone_of(slot), SourceRecord::default()),
-        };
-        let summary = FlowSummary {
-            started,
-            made_frames: record.made,
-            notices: record.notices,
-            retransmitted_frames: record.retransmitted_frames,
-            retransmitted_bytes: record.retransmitted_bytes,
-            timeouts: record.timeouts,
-            acknowledged: record.known,
-            until_known: spec.is_reliable(),
-            alone: alone.filter(|alone| *alone > units::Span::ZERO),
-            ..FlowSummary::default()
-        };
-        FlowPart { size: spec.size.map(units::Bytes::get), summary, ..FlowPart::default() }
-    }
-
-    /// At a destination.
-    fn of_sink(received: &Received) -> FlowPart {
-        let mut summary = FlowSummary {
-            received_bytes: received.bytes,
-            received_frames: received.frames,
-            marked_frames: received.marked,
-            completed: received.completed,
-            last_received: received.last,
-            ..FlowSummary::default()
-        };
-        if let Some(inbound) = &received.inbound {
-            summary.negative_acknowledgements = inbound.negative;
-            (summary.duplicate_frames, summary.duplicate_bytes) = (inbound.duplicates, inbound.duplicate_bytes);
-            (summary.late_frames, summary.late_bytes) = (inbound.late, inbound.late_bytes);
-            (summary.rejected_frames, summary.rejected_bytes) = (inbound.rejected, inbound.rejected_bytes);
-            summary.out_of_order_frames = inbound.out_of_order;
-            summary.congestion_notifications = inbound.notifications;
-        }
-        FlowPart { summary, ..FlowPart::default() }
-    }
-}
-
-impl FlowParts {
-    fn new(flows: usize) -> FlowParts {
-        FlowParts {
-            summaries: vec![FlowSummary::default(); flows],
-            sizes: vec![u64::MAX; flows],
-            gone: BTreeMap::new(),
-        }
-    }
-
-    fn add(&mut self, flow: u32, FlowPart { size, gone, summary: other }: &FlowPart) {
-        if let Some(size) = size {
-            self.sizes[flow as usize] = *size;
-        }
-        if gone.frames > 0 {
-            let all = self.gone.entry(flow).or_default();
-            all.frames += gone.frames;
-            all.bytes += gone.bytes;
-            all.last = all.last.max(gone.last);
-        }
-        let FlowSummary {
-            started,
-            made_frames,
-            received_bytes,
-            received_frames,
-            marked_frames,
-            notices,
-            completed,
-            last_received,
-            lost_frames: _,
-            retransmitted_frames,
-            retransmitted_bytes,
-            timeouts,
-            negative_acknowledgements,
-            duplicate_frames,
-            duplicate_bytes,
-            late_frames,
-            late_bytes,
-            rejected_frames,
-            rejected_bytes,
-            out_of_order_frames,
-            congestion_notifications,
-            acknowledged,
-            alone,
-            until_known,
-            ended: _,
-        } = other;
-        let sum = &mut self.summaries[flow as usize];
-        sum.started = sum.started.or(*started);
-        sum.made_frames += made_frames;
-        sum.received_bytes += received_bytes;
-        sum.received_frames += received_frames;
-        sum.marked_frames += marked_frames;
-        sum.notices += notices;
-        sum.completed = sum.completed.or(*completed);
-        sum.last_received = sum.last_received.max(*last_received);
-        sum.retransmitted_frames += retransmitted_frames;
-        sum.retransmitted_bytes += retransmitted_bytes;
-        sum.timeouts += timeouts;
-        sum.negative_acknowledgements += negative_acknowledgements;
-        sum.duplicate_frames += duplicate_frames;
-        sum.duplicate_bytes += duplicate_bytes;
-        sum.late_frames += late_frames;
-        sum.late_bytes += late_bytes;
-        sum.rejected_frames += rejected_frames;
-        sum.rejected_bytes += rejected_bytes;
-        sum.out_of_order_frames += out_of_order_frames;
-        sum.congestion_notifications += congestion_notifications;
-        sum.acknowledged = sum.acknowledged.or(*acknowledged);
-        sum.alone = sum.alone.or(*alone);
-        sum.until_known |= until_known;
-    }
-
-    /// The whole, when all parts are added.
-    fn finish(mut self) -> Vec<FlowSummary> {
-        for ((flow, summary), &size) in (0..).zip(&mut self.summaries).zip(&self.sizes) {
-            let gone = self.gone.get(&flow).copied().unwrap_or_default();
-            let nothing_left = summary.received_bytes + gone.bytes >= size;
-            summary.lost_frames = gone.frames;
-            summary.ended = summary.completed.or(nothing_left.then(|| summary.last_received.max(gone.last)));
-        }
-        self.summaries
-    }
-}
-
-/// What became of each of so many flows: all of them on the first rank, nothing on the others.
+/// What became of each flow: all of them on the first rank, nothing on the others.
 pub(crate) fn flow_summaries<P: Probe>(
     ranks: &mut dyn Ranks,
     models: &[&Network<P>],
-    flows: usize,
-) -> Vec<FlowSummary> {
-    let first = ranks.rank() == 0;
-    let mut all = FlowParts::new(if first { flows } else { 0 });
-    let mut parcel = Vec::new();
-    if first {
-        each_part(models, |flow, part| all.add(flow, &part));
-    } else {
-        each_part(models, |flow, part| (flow, part).encode(&mut parcel));
-    }
-    for bytes in ranks.gather(parcel) {
-        let mut rest = &bytes[..];
-        while !rest.is_empty() {
-            let (flow, part) = <(u32, FlowPart)>::decode(&mut rest).expect("a message between ranks is damaged");
-            all.add(flow, &part);
-        }
-    }
-    all.finish()
+    flows: &FlowList,
+) -> FlowSummaries {
+    let smallest = models.first().map_or(0, |model| model.plan.smallest_frame);
+    let own: Vec<(u32, Gone)> =
+        models.iter().flat_map(|model| &model.gone).map(|(&flow, &gone)| (flow, gone)).collect();
+    let gone = reduce(ranks, own, |all, mut more| all.append(&mut more));
+    let mut parts =
+        FlowParts { summaries: FlowSummaries::unknown(flows.clone(), smallest), flows, gone: BTreeMap::new() };
+    gone.into_iter().flatten().for_each(|(flow, gone)| parts.lose(flow, &gone));
+    // With its source first, a flow that did as described never differs from it.
+    parts.add(ranks, |show| models.iter().for_each(|model| each_source(model, show)));
+    parts.add(ranks, |show| models.iter().for_each(|model| each_sink(model, show)));
+    parts.summaries
 }
 
-/// Shows what the shards know of each flow, in pieces.
-fn each_part<P: Probe>(models: &[&Network<P>], mut show: impl FnMut(u32, FlowPart)) {
-    for model in models {
-        for (host, state) in (0..).zip(&model.hosts) {
-            for slot in state.first_flow..state.first_flow + state.flows {
-                let number = model.number_of(slot);
-                show(number, FlowPart::of_source(model, number, slot, model.started(host, slot)));
-            }
+/// What is known of all flows so far, from some of the shards.
+struct FlowParts<'a> {
+    summaries: FlowSummaries,
+    flows: &'a FlowList,
+    /// What was lost of some flows.
+    gone: BTreeMap<u32, Gone>,
+}
+
+impl FlowParts<'_> {
+    /// Frames of a flow were lost somewhere.
+    fn lose(&mut self, flow: u32, gone: &Gone) {
+        let all = self.gone.entry(flow).or_default();
+        all.frames += gone.frames;
+        all.bytes += gone.bytes;
+        all.last = all.last.max(gone.last);
+    }
+
+    /// Adds the parts that the shards of all ranks show.
+    fn add(&mut self, ranks: &mut dyn Ranks, each: impl Fn(&mut dyn FnMut(u32, FlowSummary))) {
+        let mut parcel = Vec::new();
+        if ranks.rank() == 0 {
+            each(&mut |flow, part| self.add_part(flow, &part));
+        } else {
+            each(&mut |flow, part| (flow, part).encode(&mut parcel));
         }
-        for (slot, &flow) in (0..).zip(model.places.sinks(model.shard)) {
-            let over = model.sink_record(flow, slot);
-            let received = model.received.get(slot).or(over.as_ref());
-            if let Some(received) = received.filter(|it| it.frames > 0 || it.inbound.is_some()) {
-                show(flow, FlowPart::of_sink(received));
+        for bytes in ranks.gather(parcel) {
+            let mut rest = &bytes[..];
+            while !rest.is_empty() {
+                let (flow, part) = Encode::decode(&mut rest).expect("a message between ranks is damaged");
+                self.add_part(flow, &part);
             }
-        }
-        for (&flow, &gone) in &model.gone {
-            show(flow, FlowPart { gone, ..FlowPart::default() });
         }
     }
+
+    fn add_part(&mut self, flow: u32, part: &FlowSummary) {
+        let Some(mut sum) = self.summaries.get(flow as usize) else { return };
+        sum.add(part);
+        let size = self.flows.get(flow as usize).and_then(|spec| spec.size).map_or(u64::MAX, units::Bytes::get);
+        let gone = self.gone.get(&flow).copied().unwrap_or_default();
+        let nothing_left = sum.received_bytes + gone.bytes >= size;
+        sum.lost_frames = gone.frames;
+        sum.ended = sum.completed.or(nothing_left.then(|| sum.last_received.max(gone.last)));
+        self.summaries.set(flow as usize, &sum);
+    }
+}
+
+/// Shows what the sources in a shard know of their flows.
+fn each_source<P: Probe>(model: &Network<P>, show: &mut dyn FnMut(u32, FlowSummary)) {
+    for (host, state) in (0..).zip(&model.hosts) {
+        for slot in state.first_flow..state.first_flow + state.flows {
+            let number = model.number_of(slot);
+            show(number, at_source(model, number, slot, model.started(host, slot)));
+        }
+    }
+}
+
+/// What the source of a flow knows of it.
+fn at_source<P: Probe>(model: &Network<P>, number: u32, slot: u32, started: Option<Time>) -> FlowSummary {
+    let (alone, record) = match model.flows.get(slot) {
+        Some(flow) => (Some(flow.alone), SourceRecord::of(flow)),
+        None if started.is_some() => (model.alone_of(slot), model.source_record(slot)),
+        None => (model.alone_of(slot), SourceRecord::default()),
+    };
+    FlowSummary {
+        started,
+        made_frames: record.made,
+        notices: record.notices,
+        retransmitted_frames: record.retransmitted_frames,
+        retransmitted_bytes: record.retransmitted_bytes,
+        timeouts: record.timeouts,
+        acknowledged: record.known,
+        until_known: model.plan.flows[number as usize].is_reliable(),
+        alone: alone.filter(|alone| *alone > units::Span::ZERO),
+        ..FlowSummary::default()
+    }
+}
+
+/// Shows what the destinations in a shard have seen.
+fn each_sink<P: Probe>(model: &Network<P>, show: &mut dyn FnMut(u32, FlowSummary)) {
+    for (slot, &flow) in (0..).zip(model.places.sinks(model.shard)) {
+        let over = model.sink_record(flow, slot);
+        let received = model.received.get(slot).or(over.as_ref());
+        if let Some(received) = received.filter(|it| it.frames > 0 || it.inbound.is_some()) {
+            show(flow, at_sink(received));
+        }
+    }
+}
+
+/// What the destination of a flow has seen of it.
+fn at_sink(received: &Received) -> FlowSummary {
+    let mut summary = FlowSummary {
+        received_bytes: received.bytes,
+        received_frames: received.frames,
+        marked_frames: received.marked,
+        completed: received.completed,
+        last_received: received.last,
+        ..FlowSummary::default()
+    };
+    if let Some(inbound) = &received.inbound {
+        summary.negative_acknowledgements = inbound.negative;
+        (summary.duplicate_frames, summary.duplicate_bytes) = (inbound.duplicates, inbound.duplicate_bytes);
+        (summary.late_frames, summary.late_bytes) = (inbound.late, inbound.late_bytes);
+        (summary.rejected_frames, summary.rejected_bytes) = (inbound.rejected, inbound.rejected_bytes);
+        summary.out_of_order_frames = inbound.out_of_order;
+        summary.congestion_notifications = inbound.notifications;
+    }
+    summary
 }

@@ -5,7 +5,7 @@ use congestion::{Allowance, NoControl, Reaction};
 use fabric::graph::HostId;
 use fabric::spec::*;
 use fabric::topology;
-use fabric::workload::{self, Acknowledge, Arrivals, Destination, FlowGaps, FlowSize, FlowSpec, Gaps, Pattern};
+use fabric::workload::{self, Acknowledge, Arrivals, FlowGaps, FlowSize, FlowSpec, Gaps, Pattern};
 use fabric::{Frame, Outcome, Probe};
 use units::{Bytes, Rate, Span, Time};
 
@@ -159,8 +159,7 @@ fn saturation(ports: u32, queueing: Queueing, arbitration: Arbitration, speedup:
     spec.switches[0].queueing = queueing;
     spec.switches[0].crossbar = Some(Crossbar { arbitration, read_ports: 1, speedup });
     let sinks: Vec<HostId> = (ports..2 * ports).map(HostId).collect();
-    let flow =
-        |source| FlowSpec { destination: Destination::Uniform(sinks.clone().into()), ..greedy(source, ports, 1000) };
+    let flow = |source| greedy(source, ports, 1000).to_any(sinks.clone());
     spec.flows = (0..ports).map(flow).collect();
     let time = Span::from_millis(60);
     let (simulation, report) = run(&spec, time);

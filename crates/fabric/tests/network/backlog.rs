@@ -4,7 +4,7 @@ use crate::kit::{at, link, lossless, network, pfc_switch};
 use crate::observed::Observed;
 use fabric::graph::HostId;
 use fabric::topology;
-use fabric::workload::{Activity, Backlog, Destination, FlowSpec, Gaps, Overflow, Pattern};
+use fabric::workload::{Activity, Backlog, FlowSpec, Gaps, Overflow, Pattern};
 use fabric::{BuildOptions, FlowSummary, Frame, Partition, Probe, RunLimits};
 use units::{Bytes, Rate, Span, Time};
 
@@ -35,7 +35,7 @@ fn overloaded(limit: Option<u32>, shards: usize) -> (u64, Vec<FlowSummary>, Vec<
         });
         match number {
             3..=5 => {
-                flow.destination = Destination::Uniform((0..4).map(HostId).filter(|&host| host != source).collect())
+                flow = flow.to_any((0..4).map(HostId).filter(|&host| host != source).collect::<Vec<_>>());
             }
             6 => flow.size = Some(Bytes::new(1_000_100)),
             7 => flow.stop = Some(at(Span::from_micros(700))),

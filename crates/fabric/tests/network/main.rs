@@ -42,6 +42,7 @@ mod sampling;
 mod saved;
 mod scheduling;
 mod stress;
+mod summaries;
 mod telemetry;
 mod turns;
 mod verdicts;

@@ -65,9 +65,9 @@ fn part(spec: &NetworkSpec, cut: &Cut, ranks: &mut dyn Ranks) -> (RunSummary, To
             }
             ControlFlow::Continue(())
         },
-        |mark, _| told.marks.push((mark.now, mark.flows, mark.totals)),
+        |mark, _| told.marks.push((mark.now, mark.flows.iter().collect(), mark.totals)),
     );
-    told.flows = simulation.flows_among(ranks);
+    told.flows = simulation.flows_among(ranks).iter().collect();
     let census = simulation.census();
     let mut probes: Vec<&mut Recorder> = simulation.probes_mut().collect();
     told.ending = finish_among(ranks, &mut probes, summary.now);

@@ -162,7 +162,7 @@ fn wrong_flows_and_faults_are_refused_with_the_reason() {
     let acknowledge = |every| fabric::workload::Acknowledge { size: Bytes::new(64), class: 0, every, delay: None };
     refused("set `every` to 1", |s| {
         let hosts = [1, 2].map(fabric::graph::HostId);
-        s.flows[0].destination = fabric::workload::Destination::Uniform(hosts.into());
+        s.flows[0] = s.flows[0].clone().to_any(hosts);
         s.flows[0].acknowledge = Some(acknowledge(3));
     });
     refused("give at least 10KB", |s| {
@@ -178,7 +178,7 @@ fn wrong_flows_and_faults_are_refused_with_the_reason() {
     refused("its recovery needs acknowledgements", |s| s.flows[0].recovery = recovery());
     refused("recovery needs a single destination", |s| {
         let hosts = [1, 2].map(fabric::graph::HostId);
-        s.flows[0].destination = fabric::workload::Destination::Uniform(hosts.into());
+        s.flows[0] = s.flows[0].clone().to_any(hosts);
         s.flows[0].recovery = recovery();
     });
     refused("remove one of the two", |s| {
@@ -204,7 +204,7 @@ fn wrong_flows_and_faults_are_refused_with_the_reason() {
     });
     refused("path selection needs a single destination", |s| {
         let hosts = [1, 2].map(fabric::graph::HostId);
-        s.flows[0].destination = fabric::workload::Destination::Uniform(hosts.into());
+        s.flows[0] = s.flows[0].clone().to_any(hosts);
         (s.flows[0].path_selection, s.flows[0].acknowledge) = (reps(), Some(acknowledge(1)));
     });
     refused("smaller than the smallest", |s| s.flows[0].frame = Bytes::new(10));

@@ -252,7 +252,7 @@ pub fn spec(seed: u64, signals: bool) -> (NetworkSpec, bool) {
         }
         if r.p(20) {
             let others: Vec<HostId> = (0..count as u32).filter(|&h| h != from).map(HostId).collect();
-            f.destination = Destination::Uniform(others.into());
+            f = f.to_any(others);
             f.acknowledge = None;
             f.size = None;
         }

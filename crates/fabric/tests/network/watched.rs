@@ -160,7 +160,7 @@ fn spec(seed: u64) -> NetworkSpec {
             }
             if let Some(lane) = reaction.path_probes() {
                 // Probes go to one destination.
-                if matches!(flow.destination, Destination::Uniform(_)) {
+                if matches!(flow.destination, Destination::Uniform) {
                     continue;
                 }
                 let size = Bytes::new(64);

@@ -13,6 +13,7 @@ mod network;
 mod paper;
 mod plan;
 mod run;
+mod runs;
 mod stability;
 mod sweep;
 mod tune;
@@ -38,6 +39,7 @@ pub use run::{
     CollectiveRecord, PercentilesRecord, RecoveryRecord, RequestRecord, RunRecord, SizeBinRecord, ThroughputRecord,
     WorkloadRecord,
 };
+pub use runs::Runs;
 pub use stability::{
     Both, ConditionRecord, Contour, CycleRecord, Equilibrium, MapAxisRecord, PacketsBesideFluid, QueueBehaviour,
     QueueSwing, RateBehaviour, RateSwing, SampledLoops, SharesRecord, Stability, StabilityLoop, StabilityMap,
@@ -72,15 +74,13 @@ pub trait Document: Serialize + DeserializeOwned {
     /// Returns the contents of the file.
     #[must_use]
     fn to_text(&self) -> String {
-        let mut value = self.to_json();
-        value["format"] = json!(Self::FORMAT);
-        value["schema_version"] = json!(Self::VERSION);
-        let text = match Self::COMPACT {
-            // The hash gets a line of its own.
-            true => value.to_string().replacen('{', "{\n", 1),
-            false => serde_json::to_string_pretty(&value).unwrap_or_default(),
-        };
-        with_hash(&(text + "\n"))
+        with_hash(&(self.unhashed() + "\n"))
+    }
+
+    /// Returns the contents of the file without its hash and the end of its last line.
+    #[must_use]
+    fn unhashed(&self) -> String {
+        unhashed(self)
     }
 
     /// Converts the document to JSON, as printed by `--json`.
@@ -151,6 +151,18 @@ pub trait Document: Serialize + DeserializeOwned {
     fn write(&self, directory: &Path) -> Result<(), ResultsError> {
         std::fs::create_dir_all(directory).map_err(|error| ResultsError::io("create", directory, error))?;
         Kind::Json(Self::KEYS).write(&directory.join(Self::FILE), false, self.to_text())
+    }
+}
+
+/// Returns the contents of a document's file by way of a tree of values.
+fn unhashed<D: Document>(document: &D) -> String {
+    let mut value = document.to_json();
+    value["format"] = json!(D::FORMAT);
+    value["schema_version"] = json!(D::VERSION);
+    match D::COMPACT {
+        // The hash gets a line of its own.
+        true => value.to_string().replacen('{', "{\n", 1),
+        false => serde_json::to_string_pretty(&value).unwrap_or_default(),
     }
 }
 

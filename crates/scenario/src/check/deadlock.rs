@@ -121,7 +121,7 @@ impl Flows<'_> {
         for (number, flow) in (0_u32..).zip(&plan.spec.flows) {
             let to: &[HostId] = match &flow.destination {
                 Destination::Host(host) => std::slice::from_ref(host),
-                Destination::Uniform(hosts) => hosts,
+                Destination::Uniform => &flow.hosts,
             };
             paths += to.len();
             if paths > MOST_PATHS {

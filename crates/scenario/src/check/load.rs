@@ -44,7 +44,7 @@ pub(super) fn check(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
     };
     let mut by_workload: BTreeMap<u32, Vec<&FairShare>> = BTreeMap::new();
     for share in &shares {
-        by_workload.entry(plan.workload_of_flow[share.flow as usize]).or_default().push(share);
+        by_workload.entry(plan.workload_of_flow.get(share.flow as usize).unwrap_or(0)).or_default().push(share);
     }
     for (workload, shares) in by_workload {
         let name = plan.workload_names.get(workload as usize).map_or("?", String::as_str);

@@ -180,7 +180,7 @@ fn reachable(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) -> bool 
     let mut wrong: BTreeMap<u32, (u64, String)> = BTreeMap::new();
     for (number, flow) in plan.spec.flows.iter().enumerate() {
         if let Err(error) = walker.reaches(plan, number, flow) {
-            let workload = plan.workload_of_flow.get(number).copied().unwrap_or(0);
+            let workload = plan.workload_of_flow.get(number).unwrap_or(0);
             let entry = wrong.entry(workload).or_insert_with(|| (0, error));
             entry.0 += 1;
         }
@@ -202,9 +202,9 @@ fn reachable(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) -> bool 
 fn timing(plan: &Plan, findings: &mut Findings) {
     let end = Time::ZERO + plan.run.duration;
     let mut late: BTreeMap<u32, u64> = BTreeMap::new();
-    for (flow, workload) in plan.spec.flows.iter().zip(&plan.workload_of_flow) {
+    for (flow, workload) in plan.spec.flows.iter().zip(plan.workload_of_flow.iter()) {
         if flow.start >= end {
-            *late.entry(*workload).or_insert(0) += 1;
+            *late.entry(workload).or_insert(0) += 1;
         }
     }
     for (workload, count) in late {

@@ -190,7 +190,7 @@ impl<'a> Walker<'a> {
     pub(crate) fn reaches(&self, plan: &Plan, number: usize, flow: &FlowSpec) -> Result<(), String> {
         let destinations = match &flow.destination {
             Destination::Host(host) => std::slice::from_ref(host),
-            Destination::Uniform(hosts) => &hosts[..hosts.len().min(LOOKED_AT)],
+            Destination::Uniform => &flow.hosts[..flow.hosts.len().min(LOOKED_AT)],
         };
         destinations.iter().try_for_each(|&to| self.paths_of(plan, number, flow, to).map(|_| ()))
     }

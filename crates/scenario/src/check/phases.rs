@@ -34,17 +34,16 @@ pub struct FairPhase {
 /// a flow with a size counts from its start to its stop. Returns `None` if there are too many, or if one is ambiguous.
 #[must_use]
 pub fn fair_phases(plan: &Plan) -> Option<Vec<FairPhase>> {
-    closed_phases(plan, &[])
+    closed_phases(plan, |_| None)
 }
 
-/// Returns the max-min fair shares by phase of a completed run, in which a flow counts until it ended. `ended` may be
-/// shorter than the flows.
+/// Returns the max-min fair shares by phase of a completed run, in which a flow counts until it ended.
 #[must_use]
-pub fn fair_phases_of_run(plan: &Plan, ended: &[Option<Time>]) -> Option<Vec<FairPhase>> {
+pub fn fair_phases_of_run(plan: &Plan, ended: impl Fn(usize) -> Option<Time>) -> Option<Vec<FairPhase>> {
     closed_phases(plan, ended)
 }
 
-fn closed_phases(plan: &Plan, ended: &[Option<Time>]) -> Option<Vec<FairPhase>> {
+fn closed_phases(plan: &Plan, ended: impl Fn(usize) -> Option<Time>) -> Option<Vec<FairPhase>> {
     let mut phases: Vec<FairPhase> = Vec::new();
     let mut open = false;
     each_fair_phase(plan, ended, (Time::ZERO + plan.run.duration, MOST_WORK), |phase| {
@@ -63,17 +62,16 @@ fn closed_phases(plan: &Plan, ended: &[Option<Time>]) -> Option<Vec<FairPhase>> 
 /// soon as a call breaks.
 pub fn each_fair_phase(
     plan: &Plan,
-    ended: &[Option<Time>],
+    end_of: impl Fn(usize) -> Option<Time>,
     (until, most): (Time, usize),
     mut each: impl FnMut(FairPhase) -> ControlFlow<()>,
 ) -> Option<()> {
     let ground = Ground::new(plan, &Walker::new(&plan.spec.graph))?;
-    let end_of = |number: usize| ended.get(number).copied().flatten();
     let mut changes = ground.changes();
     changes.extend(ground.flows.iter().filter_map(|(number, _)| end_of(*number)));
     changes.retain(|&at| at < until);
     let most = if ground.is_classed() { most.min(MOST_CLASSED_WORK) } else { most };
-    if changes.len().saturating_mul(ground.flows.len()) > MOST_LOOKS || work(plan, &ground, &changes, end_of) > most {
+    if changes.len().saturating_mul(ground.flows.len()) > MOST_LOOKS || work(plan, &ground, &changes, &end_of) > most {
         return None;
     }
     let ends = changes.iter().copied().skip(1).chain([until]);
@@ -148,7 +146,7 @@ mod tests {
         let before = told(fair_phases(&plan).expect("few flows"));
         assert_eq!(before, [(at(0), vec![98]), (at(500), vec![49, 49])]);
         // It was done before the second began: neither ever had to share.
-        let after = told(fair_phases_of_run(&plan, &[Some(at(90)), None]).expect("few flows"));
+        let after = told(fair_phases_of_run(&plan, |flow| [Some(at(90)), None][flow]).expect("few flows"));
         assert_eq!(after, [(at(0), vec![98]), (at(90), vec![]), (at(500), vec![98])]);
     }
 }

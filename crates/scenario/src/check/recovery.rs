@@ -13,7 +13,7 @@ pub(super) fn check(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
     let trips = Trips::new(&plan.spec);
     let mut seen = BTreeSet::new();
     for (number, flow) in plan.spec.flows.iter().enumerate() {
-        let workload = plan.workload_of_flow.get(number).copied().unwrap_or(0);
+        let workload = plan.workload_of_flow.get(number).unwrap_or(0);
         // The flows of a workload differ in little; the first one of each class stands for all.
         if !seen.insert((workload, flow.class)) {
             continue;

@@ -174,7 +174,7 @@ pub fn derive(plan: &Plan) -> Result<Derived, NoFluid> {
     let protocols: Vec<Option<Section<'_>>> = (0..plan.workload_names.len())
         .map(|number| Section::first(plan, [format!("workloads[{number}].protocol"), "protocol".into()]))
         .collect();
-    let protocol = |flow: u32| protocols[plan.workload_of_flow[flow as usize] as usize].as_ref();
+    let protocol = |flow: u32| protocols[plan.workload_of_flow.get(flow as usize)? as usize].as_ref();
     let all = 0..plan.spec.flows.len() as u32;
     let controlled = |flow: &u32| protocol(*flow).is_some_and(|section| model_of(section.text("name")).is_some());
     let flows: Vec<u32> = all.clone().filter(controlled).collect();
@@ -218,7 +218,8 @@ pub fn derive(plan: &Plan) -> Result<Derived, NoFluid> {
     };
     let point = network.switch(bottleneck.node).and_then(|(kind, _)| heard(kind)).unwrap_or(source);
     let own = source.values();
-    let workloads: BTreeSet<u32> = bottleneck.flows.iter().map(|&flow| plan.workload_of_flow[flow as usize]).collect();
+    let workloads: BTreeSet<u32> =
+        bottleneck.flows.iter().filter_map(|&flow| plan.workload_of_flow.get(flow as usize)).collect();
     let mut sections = workloads.iter().filter_map(|&workload| protocols[workload as usize].as_ref());
     if let Some(other) = sections.find(|other| other.path != source.path && other.values() != own) {
         let message =
@@ -410,7 +411,8 @@ impl Maker<'_> {
     /// Returns the number of flows that share the bottleneck at once.
     fn sources(&self) -> Result<usize, String> {
         let flows = &self.bottleneck.flows;
-        let workloads: BTreeSet<u32> = flows.iter().map(|&flow| self.plan.workload_of_flow[flow as usize]).collect();
+        let workloads: BTreeSet<u32> =
+            flows.iter().filter_map(|&flow| self.plan.workload_of_flow.get(flow as usize)).collect();
         let comes_and_goes = |workload: &&u32| {
             let kind = format!("workloads[{workload}].kind");
             self.plan.entries.iter().any(|entry| entry.path == kind && entry.value == "\"poisson-flows\"")
@@ -442,7 +444,7 @@ impl Maker<'_> {
         say(flows().any(|flow| flow.size.is_some()), "the end of flows: they are modelled as endless".into());
         let paced = flows().any(|flow| flow.pattern != Pattern::Greedy || flow.activity != Activity::Always);
         say(paced, "sources that may send less than their allowed rate".into());
-        let uniform = spec.flows.iter().any(|flow| matches!(flow.destination, Destination::Uniform(_)));
+        let uniform = spec.flows.iter().any(|flow| matches!(flow.destination, Destination::Uniform));
         say(uniform, "flows with many destinations".into());
         let holds = self.network.switch(self.bottleneck.node).is_some_and(|(_, switch)| {
             switch.flow_control != FlowControl::None && spec.classes[usize::from(self.bottleneck.class)].lossless

@@ -96,6 +96,7 @@ pub(super) fn template(
     let path_selection = path_selection(gathered, root, entry, acknowledge.is_some())?;
     entry.time("start")?;
     let profile = FlowProfile {
+        hosts: [].into(),
         stop,
         frame: entry.size("frame")?,
         headers: entry.size("headers")?,

@@ -35,7 +35,7 @@ impl LargestFrames {
             let Some(&source) = hosts.get(flow.source.0 as usize) else { continue };
             let destination = match flow.destination {
                 Destination::Host(host) => hosts.get(host.0 as usize).copied(),
-                Destination::Uniform(_) => None,
+                Destination::Uniform => None,
             };
             let Some(destination) = destination else {
                 everywhere = true;

@@ -182,7 +182,7 @@ pub(crate) fn plan(
             let (message, help) = text.split_once("; ").unwrap_or((&text, ""));
             let place = match error {
                 LanesError::ManyDestinations { flow } => {
-                    traffic.workload_of.get(flow).map(|&workload| workload as usize)
+                    traffic.workload_of.get(flow).map(|workload| workload as usize)
                 }
                 LanesError::TooMany { .. } => None,
             };

@@ -28,8 +28,8 @@ pub(crate) fn flows_of(
             continue;
         }
         let groups = workloads.select(gathered, &name, fallback)?;
-        let member = |(_, workload): &(u32, &u32)| groups.contains(workload);
-        chosen.extend((0..).zip(&traffic.workload_of).filter(member).map(|(flow, _)| flow));
+        let members = groups.iter().flat_map(|&workload| traffic.workload_of.flows(workload));
+        chosen.extend(members.map(|flow| flow as u32));
     }
     Some(chosen.into_iter().collect())
 }

@@ -4,6 +4,7 @@ use super::flow::template;
 use super::names::Names;
 use super::network::need_of;
 use crate::flow_names::FlowNames;
+use crate::flow_workloads::FlowWorkloads;
 use crate::key::LONGEST;
 use crate::plan::{CaptureFormat, CollectivePlan, RequestPlan};
 use crate::problem::Problem;
@@ -25,7 +26,7 @@ pub(crate) struct Traffic {
     /// By flow, if any has one.
     pub(crate) path_numbers: Vec<Option<u32>>,
     pub(crate) names: FlowNames,
-    pub(crate) workload_of: Vec<u32>,
+    pub(crate) workload_of: FlowWorkloads,
     pub(crate) workloads: Vec<String>,
     pub(crate) collectives: Vec<CollectivePlan>,
     pub(crate) requests: Vec<RequestPlan>,
@@ -89,7 +90,7 @@ pub(crate) fn traffic(
             };
             traffic.names.list(made.iter().map(named).collect());
         }
-        traffic.workload_of.resize(traffic.workload_of.len() + made.len(), number as u32);
+        traffic.workload_of.add(number, made.len());
         // Flows are large; those of a single workload are not copied.
         if traffic.flows.is_empty() {
             traffic.flows = made;
@@ -142,7 +143,7 @@ pub(super) fn flow_name(workload: &str, flow: &FlowSpec, flows: usize, hosts: &N
     match &flow.destination {
         _ if flows == 1 => workload.to_owned(),
         Destination::Host(to) => format!("{workload}/{}-{}", hosts.name(flow.source.0), hosts.name(to.0)),
-        Destination::Uniform(_) => format!("{workload}/{}", hosts.name(flow.source.0)),
+        Destination::Uniform => format!("{workload}/{}", hosts.name(flow.source.0)),
     }
 }
 
@@ -353,7 +354,7 @@ impl Work<'_> {
                 );
                 return None;
             }
-            flows.push(FlowSpec { source, destination: Destination::Uniform(others), ..template.clone() });
+            flows.push(FlowSpec { source, ..template.clone() }.to_any(others));
         }
         Some(flows)
     }

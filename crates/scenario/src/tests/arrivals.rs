@@ -24,7 +24,7 @@ fn offered(workload: &str) -> (f64, f64, f64) {
     let flows = &plan.spec.flows;
     let ends = |flow: &fabric::workload::FlowSpec| match flow.destination {
         Destination::Host(to) => (flow.source.0, to.0),
-        Destination::Uniform(_) => panic!("a host"),
+        Destination::Uniform => panic!("a host"),
     };
     let share = |leaves: fn((u32, u32)) -> bool| {
         flows.iter().filter(|flow| leaves(ends(flow))).count() as f64 / flows.len() as f64

@@ -272,7 +272,8 @@ value = "9KB"
     use congestion::ReactionPoint;
     assert_eq!(flow.reaction.allowance().window, Some(Bytes::new(9000)));
     assert_eq!(plan.spec.flows[1].reaction.allowance().rate, Some(Rate::from_gigabits(1)));
-    assert_eq!(plan.spec.flows[1].destination, Destination::Uniform([HostId(1)].into()));
+    assert_eq!(plan.spec.flows[1].destination, Destination::Uniform);
+    assert_eq!(plan.spec.flows[1].hosts(), [HostId(1)]);
     let names: Vec<_> = plan.flow_names.iter().collect();
     assert_eq!(names[1], "uniform-random/h0");
     assert_eq!(names[names.len() - 2..], ["a", "flows/h0-h1"]);

@@ -97,8 +97,8 @@ impl<'a> Synthesizer<'a> {
         let ports: Vec<_> =
             ports(&spec.graph).map(|(node, number, peer)| (node, number, medium(spec, node, peer))).collect();
         let sent = vec![0; ports.len() * fabric::spec::MAX_CLASSES];
-        let format = |(flow, workload): (&FlowSpec, &u32)| {
-            let stated = plan.captures.get(*workload as usize).copied().flatten();
+        let format = |(flow, workload): (&FlowSpec, u32)| {
+            let stated = plan.captures.get(workload as usize).copied().flatten();
             stated.unwrap_or_else(|| format::usual(flow))
         };
         let ends = spec.graph.ports().into_iter().flatten();
@@ -110,7 +110,7 @@ impl<'a> Synthesizer<'a> {
             peers,
             sent,
             stamps: None,
-            formats: spec.flows.iter().zip(&plan.workload_of_flow).map(format).collect(),
+            formats: spec.flows.iter().zip(plan.workload_of_flow.iter()).map(format).collect(),
             tags: spec.classes.len() > 1,
             links: ends.map(|end| spec.graph.cables[end.cable as usize].link).collect(),
             reduced: BTreeMap::new(),
@@ -173,7 +173,7 @@ impl<'a> Synthesizer<'a> {
             | Kind::CongestionNotification
             | Kind::Pull => match flow.destination {
                 Destination::Host(host) => Some(host.0),
-                Destination::Uniform(_) => None,
+                Destination::Uniform => None,
             },
             Kind::Pause | Kind::Credit | Kind::Notice | Kind::Receipt => None,
         }
@@ -183,7 +183,7 @@ impl<'a> Synthesizer<'a> {
     fn destination(&self, flow: u32) -> Option<u32> {
         match self.spec.flows.get(flow as usize)?.destination {
             Destination::Host(host) => Some(host.0),
-            Destination::Uniform(_) => None,
+            Destination::Uniform => None,
         }
     }
 

@@ -194,15 +194,7 @@ mod tests {
 
     fn runs(gigabits: &[f64]) -> Vec<Measures> {
         let run = |&rate: &f64| Measures {
-            throughput: vec![rate * 1e9],
-            raw_throughput: vec![rate * 1e9],
-            goodput: vec![rate * 1e9],
-            delivered: vec![0],
-            completion: vec![None],
-            source_completion: vec![None],
-            slowdown: vec![None],
-            never_completes: vec![false],
-            recovery: vec![Default::default()],
+            flows: crate::measure::flow_measures::MeasuredFlows::default(),
             unstarted: crate::measure::waiting::Unstarted::default(),
             collectives: Vec::new(),
             requests: Vec::new(),

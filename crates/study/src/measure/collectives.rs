@@ -5,7 +5,7 @@
 //! PERFORMANCE.md).
 
 use super::measures::Measures;
-use fabric::FlowSummary;
+use fabric::FlowSummaries;
 use fabric::graph::{HostId, Role};
 use fabric::record::schema::{self, Table};
 use fabric::record::{Cell, Row};
@@ -139,7 +139,7 @@ impl Measures {
 }
 
 /// Returns all iterations of all collectives of a run.
-pub(crate) fn rounds(plan: &Plan, flows: &[FlowSummary]) -> Vec<CollectiveRound> {
+pub(crate) fn rounds(plan: &Plan, flows: &FlowSummaries) -> Vec<CollectiveRound> {
     let (hosts, nodes) = (plan.spec.graph.hosts(), &plan.spec.graph.nodes);
     let name = |host: HostId| nodes[hosts[host.0 as usize].0 as usize].name.clone();
     let mut rounds = Vec::new();
@@ -148,10 +148,10 @@ pub(crate) fn rounds(plan: &Plan, flows: &[FlowSummary]) -> Vec<CollectiveRound>
         for group in 0..collective.groups() {
             for iteration in 0..collective.collective.iterations {
                 let range = collective.flows(group, iteration);
-                let (specs, reports) = (plan.spec.flows.get(range.clone()), flows.get(range));
+                let (specs, reports) = (plan.spec.flows.get(range.clone()), flows.range(range));
                 let (Some(specs), Some(reports)) = (specs, reports) else { continue };
-                let start = reports.iter().filter_map(|report| report.started).min();
-                let whole = reports.iter().all(|report| report.completed.is_some());
+                let start = reports.clone().filter_map(|report| report.started).min();
+                let whole = reports.clone().all(|report| report.completed.is_some());
                 let ends = specs.iter().zip(reports).filter_map(|(spec, report)| Some((report.completed?, spec)));
                 let last = ends.max_by_key(|(at, _)| *at).filter(|_| whole);
                 let host = last.and_then(|(_, spec)| destination(spec));
@@ -185,7 +185,7 @@ pub(crate) struct RankRow {
 
 impl RankRow {
     /// Returns what all ranks did in all iterations of a run.
-    pub(crate) fn all(plan: &Plan, flows: &[FlowSummary]) -> Vec<RankRow> {
+    pub(crate) fn all(plan: &Plan, flows: &FlowSummaries) -> Vec<RankRow> {
         let (hosts, nodes) = (plan.spec.graph.hosts(), &plan.spec.graph.nodes);
         let mut rows = Vec::new();
         for (number, collective) in plan.collectives.iter().enumerate() {
@@ -194,7 +194,7 @@ impl RankRow {
                 .flat_map(|group| (0..collective.collective.iterations).map(move |iteration| (group, iteration)))
             {
                 let range = collective.flows(group, iteration);
-                let (specs, reports) = (plan.spec.flows.get(range.clone()), flows.get(range));
+                let (specs, reports) = (plan.spec.flows.get(range.clone()), flows.range(range));
                 let (Some(specs), Some(reports)) = (specs, reports) else { continue };
                 // By rank: when the first of its transfers started, when the last byte arrived, and whether all have.
                 let mut seen: Vec<(Option<Time>, Option<Time>, bool)> = vec![(None, None, true); ranks as usize];
@@ -237,7 +237,7 @@ impl Row for RankRow {
 fn destination(flow: &FlowSpec) -> Option<HostId> {
     match flow.destination {
         Destination::Host(host) => Some(host),
-        Destination::Uniform(_) => None,
+        Destination::Uniform => None,
     }
 }
 
@@ -387,7 +387,7 @@ mod tests {
         assert!(ranks.integers("start")[4..].iter().all(|&start| start == picos(second.start)));
         std::fs::remove_dir_all(&out).unwrap();
         // Flows count from their own start: none takes longer than a step.
-        let longest = run.measures.completion.iter().flatten().copied().fold(0.0, f64::max);
+        let longest = run.measures.flows.iter().filter_map(|flow| flow.completion).fold(0.0, f64::max);
         assert!(near(longest, step), "{longest}");
         assert!(run.measures.unstarted.flows.is_empty());
     }

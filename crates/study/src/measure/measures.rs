@@ -2,41 +2,24 @@
 
 use super::causes::{Cause, FlowCauses, Marking, Root};
 use super::collectives::{CollectiveRound, rounds};
+use super::flow_measures::{MeasuredFlows, Rates};
 use super::percentiles::Percentiles;
 use super::recovery::RecoveryCounts;
 use super::requests::{RequestTime, requests};
 use super::waiting::Unstarted;
 use super::watch::{Slot, Watch};
-use fabric::{FlowSummary, Outcome, RunSummary, Totals};
+use fabric::{FlowSummaries, FlowSummary, Outcome, RunSummary, Totals};
 use scenario::{Expectation, FairPhase, Metric, Plan, Statistic, Window, flow_paths};
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Add;
-use theory::fairness::{distance, jain_index, jain_index_against};
+use std::sync::Arc;
+use theory::fairness::{distance, jain_index, jain_index_against, jain_index_of_sums};
 use units::{Span, Time};
 
 /// Measurements of one run.
 #[derive(Clone, Debug)]
 pub struct Measures {
-    /// Throughput of each flow in bits per second of delivered frames, excluding overhead, measured from the later of
-    /// its start and the end of the warm-up to the earliest of its end, its stop and the end of the run. NaN if this
-    /// interval is empty. The table `flows`, the summary, expectations, sweeps and reports all use this value.
-    pub throughput: Vec<f64>,
-    /// Throughput of each flow including preamble and gap of every frame: the link capacity it uses.
-    pub raw_throughput: Vec<f64>,
-    /// Goodput per flow in bits per second: what was consumed, each byte once.
-    pub goodput: Vec<f64>,
-    /// Bytes of each flow delivered in the whole run.
-    pub delivered: Vec<u64>,
-    /// Completion time of each flow in seconds, from its start to its last byte, if it is finite and completed.
-    pub completion: Vec<Option<f64>>,
-    /// Time of each flow in seconds from its start until its source knew that it was complete, if it did.
-    pub source_completion: Vec<Option<f64>>,
-    /// Slowdown of each flow: that time, relative to the time that the flow takes alone.
-    pub slowdown: Vec<Option<f64>>,
-    /// Whether each flow is finite and can never complete, because a lost frame is not retransmitted.
-    pub never_completes: Vec<bool>,
-    /// By flow: what its loss recovery did in the whole run.
-    pub recovery: Vec<RecoveryCounts>,
+    /// Measurements of each flow.
+    pub flows: MeasuredFlows,
     /// Flows that waited for others until the end.
     pub unstarted: Unstarted,
     /// Iterations of collective operations.
@@ -101,7 +84,7 @@ pub(crate) struct Snapshot {
     /// The instant.
     pub(crate) at: Time,
     /// State of each flow; empty at the start.
-    pub(crate) flows: Vec<FlowSummary>,
+    pub(crate) flows: FlowSummaries,
     /// Totals so far.
     pub(crate) totals: Totals,
     /// How long the wires of ports named in expectations were in use, and how long they were idle for lack of credits.
@@ -111,8 +94,8 @@ pub(crate) struct Snapshot {
 units::encoded!(struct Snapshot { at, flows, totals, wires });
 
 impl Snapshot {
-    fn flow(&self, flow: usize) -> FlowSummary {
-        self.flows.get(flow).copied().unwrap_or_default()
+    pub(crate) fn flow(&self, flow: usize) -> FlowSummary {
+        self.flows.get(flow).unwrap_or_default()
     }
 }
 
@@ -122,11 +105,11 @@ pub(crate) struct Course<'a> {
     /// Summary of the run.
     pub(crate) report: &'a RunSummary,
     /// State at the start: nothing has happened.
-    pub(crate) start: Snapshot,
+    pub(crate) start: Arc<Snapshot>,
     /// States at the instants of [`boundaries`] that the run reached, in order.
-    pub(crate) marks: Vec<Snapshot>,
+    pub(crate) marks: Vec<Arc<Snapshot>>,
     /// State at the end.
-    pub(crate) end: Snapshot,
+    pub(crate) end: Arc<Snapshot>,
     /// State of each stopped flow at its stop.
     pub(crate) stopped: BTreeMap<u32, FlowSummary>,
     /// Fair shares, if an expectation refers to them and they are defined.
@@ -152,16 +135,6 @@ pub(crate) fn instants(plan: &Plan) -> Vec<Time> {
     all.into_iter().collect()
 }
 
-/// Rates of a flow in bits per second.
-struct Rates {
-    /// Of all frames that arrived, without preamble and gap.
-    arrived: f64,
-    /// With them.
-    on_wire: f64,
-    /// Of what was consumed, each byte once.
-    consumed: f64,
-}
-
 impl Course<'_> {
     /// Returns the simulated time reached: the full duration if the run finished, even if nothing happened at the end.
     pub(crate) fn reached(&self) -> Time {
@@ -172,7 +145,7 @@ impl Course<'_> {
     }
 
     /// Returns the part of a window that the run reached, with the states at its ends; `None` if it is empty.
-    fn lived(&self, window: Window) -> Option<(Slot, &Snapshot, &Snapshot)> {
+    fn lived(&self, window: Window) -> Option<(Slot, &Arc<Snapshot>, &Arc<Snapshot>)> {
         let slot = Slot::from(window);
         let at = |instant: Time| match instant {
             Time::ZERO => &self.start,
@@ -191,23 +164,9 @@ impl Course<'_> {
     }
 
     fn rates(&self, window: Window, flow: usize) -> Rates {
-        let nothing = Rates { arrived: f64::NAN, on_wire: f64::NAN, consumed: f64::NAN };
-        let Some((slot, before, after)) = self.lived(window) else { return nothing };
-        let (spec, before, mut after) = (&self.plan.spec.flows[flow], before.flow(flow), after.flow(flow));
-        let mut until = slot.until;
-        if let (Some(stop), Some(then)) = (spec.stop, self.stopped.get(&(flow as u32)).copied())
-            && stop < until
-        {
-            (until, after) = (stop, then);
-        }
-        until = after.ended.map_or(until, |ended| ended.min(until));
-        let span = until.saturating_since(spec.start.max(slot.from));
-        let grown = |of: fn(&FlowSummary) -> u64| of(&after).saturating_sub(of(&before)) as f64;
-        let consumed = grown(|flow| flow.received_bytes) * 8.0;
-        let (bits, frames) = (grown(|flow| flow.arrived().1) * 8.0, grown(|flow| flow.arrived().0));
-        let around = frames * self.plan.spec.overhead.bits() as f64;
-        let rate = |bits: f64| if span == Span::ZERO { f64::NAN } else { bits / span.as_secs_f64() };
-        Rates { arrived: rate(bits), on_wire: rate(bits + around), consumed: rate(consumed) }
+        let Some((slot, before, after)) = self.lived(window) else { return Rates::NONE };
+        let (spec, stopped) = (&self.plan.spec.flows[flow], self.stopped.get(&(flow as u32)));
+        Rates::new(spec, self.plan.spec.overhead, slot, &before.flow(flow), after.flow(flow), stopped)
     }
 
     /// Returns the max-min fair share of a flow in a window, while the flow was active. NaN if the interval is empty or
@@ -254,7 +213,7 @@ impl Course<'_> {
         };
         // What a flow has more of at the end of the window than at its beginning.
         let flow_count = |flow: usize, of: fn(&FlowSummary) -> u64| {
-            let grown = |(_, before, after): (Slot, &Snapshot, &Snapshot)| {
+            let grown = |(_, before, after): (Slot, &Arc<Snapshot>, &Arc<Snapshot>)| {
                 (of(&after.flow(flow)) - of(&before.flow(flow))) as f64
             };
             self.lived(window).map_or(f64::NAN, grown)
@@ -501,27 +460,18 @@ impl Measures {
     pub(crate) fn new(course: &Course<'_>, watches: Vec<Watch>) -> Measures {
         let (plan, end) = (course.plan, &course.end);
         let usual = Window { from: plan.run.warm_up, until: plan.run.duration };
-        let flows = 0..plan.spec.flows.len();
-        let (throughput, raw_throughput) = flows.clone().map(|flow| course.throughput(usual, flow)).unzip();
-        let goodput = flows.clone().map(|flow| course.rates(usual, flow).consumed).collect();
+        let lived = course.lived(usual).map(|(slot, before, after)| (slot, Arc::clone(before), Arc::clone(after)));
         let collectives = rounds(plan, &end.flows);
         let requests = requests(plan, &end.flows);
         let seen = watches.into_iter().map(|watch| watch.close(course.reached()));
         Measures {
-            throughput,
-            raw_throughput,
-            goodput,
-            delivered: flows.clone().map(|flow| end.flow(flow).received_bytes).collect(),
-            completion: flows.clone().map(|flow| completion(plan, end, flow)).collect(),
-            source_completion: flows.clone().map(|flow| source_completion(plan, end, flow)).collect(),
-            slowdown: flows.clone().map(|flow| slowdown(plan, end, flow)).collect(),
-            recovery: flows.clone().map(|flow| RecoveryCounts::from(&end.flow(flow))).collect(),
-            never_completes: flows
-                .map(|flow| {
-                    let report = end.flow(flow);
-                    plan.spec.flows[flow].size.is_some() && report.completed.is_none() && report.lost_frames > 0
-                })
-                .collect(),
+            flows: MeasuredFlows {
+                flows: plan.spec.flows.clone(),
+                overhead: plan.spec.overhead,
+                lived,
+                end: Arc::clone(end),
+                stopped: course.stopped.clone(),
+            },
             unstarted: Unstarted::default(),
             values: plan
                 .expectations
@@ -541,38 +491,70 @@ impl Measures {
     pub fn workloads(&self, plan: &Plan) -> Vec<WorkloadSummary> {
         let mut lines = Vec::new();
         for (workload, name) in (0..).zip(&plan.workload_names) {
-            let flows: Vec<usize> =
-                (0..plan.spec.flows.len()).filter(|&flow| plan.workload_of_flow[flow] == workload).collect();
-            let rates: Vec<f64> =
-                flows.iter().map(|&flow| self.throughput[flow]).filter(|rate| !rate.is_nan()).collect();
-            let consumed: Vec<f64> =
-                flows.iter().map(|&flow| self.goodput[flow]).filter(|rate| !rate.is_nan()).collect();
-            let finite = flows.iter().filter(|&&flow| plan.spec.flows[flow].size.is_some()).count();
-            let times: Vec<f64> = flows.iter().filter_map(|&flow| self.completion[flow]).collect();
-            let known: Vec<f64> = flows.iter().filter_map(|&flow| self.source_completion[flow]).collect();
-            let slowdowns: Vec<f64> = flows.iter().filter_map(|&flow| self.slowdown[flow]).collect();
-            let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-            let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
-            let most = rates.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let flows = || plan.workload_of_flow.flows(workload);
+            let (mut rates, mut consumed) = (RateSums::default(), RateSums::default());
+            let (mut count, mut finite, mut complete, mut never, mut waiting) = (0, 0, 0, 0, 0);
+            let mut recovery = RecoveryCounts::default();
+            for (flow, measured) in flows().filter_map(|flow| Some((flow, self.flows.get(flow)?))) {
+                rates.add(measured.throughput);
+                consumed.add(measured.goodput);
+                count += 1;
+                finite += usize::from(plan.spec.flows[flow].size.is_some());
+                complete += usize::from(measured.completion.is_some());
+                never += usize::from(measured.never_completes);
+                waiting += usize::from(self.unstarted.flows.binary_search(&(flow as u32)).is_ok());
+                recovery = recovery + measured.recovery;
+            }
+            // One list at a time: each takes memory for every flow.
+            let percentiles = |of: &dyn Fn(usize) -> Option<f64>| Percentiles::of(flows().filter_map(of).collect());
             lines.push(WorkloadSummary {
                 name: name.clone(),
-                flows: flows.len(),
-                throughput: (!rates.is_empty()).then(|| (mean(&rates), least, most)),
-                goodput: (!consumed.is_empty()).then(|| mean(&consumed)),
-                fairness: jain_index(&rates),
-                completed: (times.len(), finite),
-                never: flows.iter().filter(|&&flow| self.never_completes[flow]).count(),
-                recovery: flows.iter().map(|&flow| self.recovery[flow]).fold(RecoveryCounts::default(), Add::add),
-                waiting: flows
-                    .iter()
-                    .filter(|&&flow| self.unstarted.flows.binary_search(&(flow as u32)).is_ok())
-                    .count(),
-                completion: Percentiles::of(times),
-                source_completion: Percentiles::of(known),
-                slowdown: Percentiles::of(slowdowns),
+                flows: count,
+                throughput: rates.mean().map(|mean| (mean, rates.least, rates.most)),
+                goodput: consumed.mean(),
+                fairness: jain_index_of_sums(rates.count, rates.sum, rates.squares),
+                completed: (complete, finite),
+                never,
+                recovery,
+                waiting,
+                completion: percentiles(&|flow| self.flows.completion(flow)),
+                source_completion: percentiles(&|flow| self.flows.source_completion(flow)),
+                slowdown: percentiles(&|flow| self.flows.slowdown(flow)),
             });
         }
         lines
+    }
+}
+
+/// Sums over rates, without those that are NaN.
+struct RateSums {
+    count: usize,
+    sum: f64,
+    squares: f64,
+    least: f64,
+    most: f64,
+}
+
+impl Default for RateSums {
+    fn default() -> RateSums {
+        RateSums { count: 0, sum: 0.0, squares: 0.0, least: f64::INFINITY, most: f64::NEG_INFINITY }
+    }
+}
+
+impl RateSums {
+    fn add(&mut self, rate: f64) {
+        if rate.is_nan() {
+            return;
+        }
+        self.count += 1;
+        self.sum += rate;
+        self.squares += rate * rate;
+        self.least = self.least.min(rate);
+        self.most = self.most.max(rate);
+    }
+
+    fn mean(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum / self.count as f64)
     }
 }
 

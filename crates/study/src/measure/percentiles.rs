@@ -26,7 +26,8 @@ impl Percentiles {
     /// Of values without NaN; `None` if there are none.
     #[must_use]
     pub fn of(mut values: Vec<f64>) -> Option<Percentiles> {
-        values.sort_by(f64::total_cmp);
+        // Values that are equal in this order are the same bits.
+        values.sort_unstable_by(f64::total_cmp);
         let most = *values.last()?;
         let at = |part: f64| quantile_of_sorted(&values, part).unwrap_or(most);
         let mean = values.iter().sum::<f64>() / values.len() as f64;
@@ -53,12 +54,17 @@ const BINS: usize = 10;
 #[must_use]
 pub fn slowdown_by_size(plan: &Plan, measures: &Measures) -> Vec<SizeBin> {
     let size = |flow: usize| plan.spec.flows[flow].size.map(units::Bytes::get);
-    let complete = (0..measures.slowdown.len()).filter_map(|flow| Some((size(flow)?, measures.slowdown[flow]?)));
-    bins(complete.collect())
+    let complete = || (0..measures.flows.len()).filter_map(|flow| Some((size(flow)?, measures.flows.slowdown(flow)?)));
+    // Of one size there are no bins, and no need for a list of millions of flows.
+    let first = complete().next().map(|(size, _)| size);
+    if complete().all(|(size, _)| Some(size) == first) {
+        return Vec::new();
+    }
+    bins(complete().collect())
 }
 
 fn bins(mut flows: Vec<(u64, f64)>) -> Vec<SizeBin> {
-    flows.sort_by(|(a, x), (b, y)| a.cmp(b).then(x.total_cmp(y)));
+    flows.sort_unstable_by(|(a, x), (b, y)| a.cmp(b).then(x.total_cmp(y)));
     let sizes: Vec<u64> = flows.iter().map(|&(size, _)| size).collect();
     let bin = |range: Range<usize>| {
         let (least, most) = (sizes[range.start], sizes[range.end - 1]);

@@ -2,7 +2,7 @@
 
 use super::measures::Measures;
 use super::percentiles::Percentiles;
-use fabric::FlowSummary;
+use fabric::FlowSummaries;
 use fabric::record::schema::{self, Table};
 use fabric::record::{Cell, Row};
 use scenario::{Plan, RequestPlan};
@@ -107,16 +107,16 @@ impl Measures {
 }
 
 /// Returns all requests of a run.
-pub(crate) fn requests(plan: &Plan, flows: &[FlowSummary]) -> Vec<RequestTime> {
+pub(crate) fn requests(plan: &Plan, flows: &FlowSummaries) -> Vec<RequestTime> {
     let mut found = Vec::new();
     for (workload, of) in (0..).zip(&plan.requests) {
         for request in 0..of.requests {
             let (sent, answers) = of.flows(request);
             let first_flow = sent.start as u32;
-            let (Some(sent), Some(answers)) = (flows.get(sent), flows.get(answers)) else { continue };
-            let start = sent.iter().filter_map(|flow| flow.started).min();
-            let whole = answers.iter().all(|flow| flow.completed.is_some());
-            let end = answers.iter().filter_map(|flow| flow.completed).max().filter(|_| whole);
+            let (Some(sent), Some(answers)) = (flows.range(sent), flows.range(answers)) else { continue };
+            let start = sent.filter_map(|flow| flow.started).min();
+            let whole = answers.clone().all(|flow| flow.completed.is_some());
+            let end = answers.filter_map(|flow| flow.completed).max().filter(|_| whole);
             found.push(RequestTime { workload, first_flow, start, end });
         }
     }

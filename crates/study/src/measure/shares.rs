@@ -3,9 +3,9 @@
 //! A flow counts from its start to its end. A short flow is thus compared with the capacity available during its
 //! lifetime, not with a share among flows that it never met.
 
-use fabric::FlowSummary;
 use fabric::record::schema::{self, Table};
 use fabric::record::{Cell, Row};
+use fabric::{FlowSummaries, FlowSummary};
 use scenario::{FairPhase, FairShare, Plan, each_fair_phase, fair_shares};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -44,17 +44,23 @@ pub(crate) struct MeanShare {
 /// Fair shares of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Shares {
-    /// Mean share by flow; `None` where it is not unique.
-    pub(crate) of_flow: Vec<Option<MeanShare>>,
+    /// Mean share by flow; `None` where it is not unique. Empty if no share is defined.
+    of_flow: Vec<Option<MeanShare>>,
     /// All changes of shares.
     pub(crate) rows: Vec<ShareRow>,
 }
 
-/// Returns the time at which each flow became inactive, if that was before the end of the run.
-pub(crate) fn ended(plan: &Plan, flows: &[FlowSummary]) -> Vec<Option<Time>> {
-    let of =
-        |(flow, report): (&fabric::workload::FlowSpec, &FlowSummary)| report.ended.into_iter().chain(flow.stop).min();
-    plan.spec.flows.iter().zip(flows).map(of).collect()
+impl Shares {
+    /// Returns the mean share of a flow, if it is defined.
+    pub(crate) fn of(&self, flow: usize) -> Option<&MeanShare> {
+        self.of_flow.get(flow)?.as_ref()
+    }
+}
+
+/// Returns the time at which a flow became inactive, if that was before the end of the run.
+pub(crate) fn ended(plan: &Plan, flows: &FlowSummaries, flow: usize) -> Option<Time> {
+    let stop = plan.spec.flows.get(flow).and_then(|spec| spec.stop);
+    flows.get(flow).and_then(|report| report.ended).into_iter().chain(stop).min()
 }
 
 /// Returns the interval over which the throughput of a flow is measured without a window: from the later of its start
@@ -76,10 +82,10 @@ struct Sum {
 /// Returns shares as if all flows were active at once, for runs with too many phases, such as bursts. All shares are
 /// undefined if any flow has a size.
 fn steady(plan: &Plan) -> Shares {
-    let mut shares = Shares { of_flow: vec![None; plan.spec.flows.len()], rows: Vec::new() };
     if plan.spec.flows.iter().any(|flow| flow.size.is_some()) {
-        return shares;
+        return Shares::default();
     }
+    let mut shares = Shares { of_flow: vec![None; plan.spec.flows.len()], rows: Vec::new() };
     for FairShare { flow, throughput, bottleneck, .. } in fair_shares(plan).unwrap_or_default() {
         let spec = &plan.spec.flows[flow as usize];
         shares.rows.push(ShareRow { time: spec.start, flow, share: throughput });
@@ -92,53 +98,59 @@ fn steady(plan: &Plan) -> Shares {
 
 /// Returns the shares of a run that reached `reached`; undefined if there are too many, or if `time_up` says so before
 /// all are computed.
-pub(crate) fn shares_of_run(plan: &Plan, flows: &[FlowSummary], reached: Time, time_up: impl Fn() -> bool) -> Shares {
-    let undefined = || Shares { of_flow: vec![None; flows.len()], rows: Vec::new() };
+pub(crate) fn shares_of_run(plan: &Plan, flows: &FlowSummaries, reached: Time, time_up: impl Fn() -> bool) -> Shares {
     if time_up() {
-        return undefined();
+        return Shares::default();
     }
-    let mut sums: Vec<Sum> = vec![Sum::default(); flows.len()];
-    let mut now: Vec<f64> = vec![0.0; flows.len()];
+    // Of too many flows no shares are computed, nor kept.
+    let (mut sums, mut now): (Vec<Sum>, Vec<f64>) = (Vec::new(), Vec::new());
     let mut on: Vec<u32> = Vec::new();
     let mut rows = Vec::new();
-    let windows: Vec<(Time, Time)> =
-        flows.iter().enumerate().map(|(flow, report)| measured(plan, flow, report, reached)).collect();
-    let computed = each_fair_phase(plan, &ended(plan, flows), (reached, MOST_WORK), |phase| {
-        let FairPhase { from, until, shares } = phase;
-        let mut changed: Vec<ShareRow> = Vec::new();
-        for FairShare { flow, throughput, most, bottleneck } in &shares {
-            let place = *flow as usize;
-            if now[place] != *throughput {
-                changed.push(ShareRow { time: from, flow: *flow, share: *throughput });
+    let window = |flow: usize| measured(plan, flow, &flows.get(flow).unwrap_or_default(), reached);
+    let computed = each_fair_phase(
+        plan,
+        |flow| ended(plan, flows, flow),
+        (reached, MOST_WORK),
+        |phase| {
+            sums.resize(flows.len(), Sum::default());
+            now.resize(flows.len(), 0.0);
+            let FairPhase { from, until, shares } = phase;
+            let mut changed: Vec<ShareRow> = Vec::new();
+            for FairShare { flow, throughput, most, bottleneck } in &shares {
+                let place = *flow as usize;
+                if now[place] != *throughput {
+                    changed.push(ShareRow { time: from, flow: *flow, share: *throughput });
+                }
+                let (begin, end) = window(place);
+                let span = until.min(end).saturating_since(from.max(begin));
+                if span > Span::ZERO {
+                    let sum = &mut sums[place];
+                    sum.bits += throughput * span.as_secs_f64();
+                    sum.open |= throughput < most;
+                    *sum.limits.entry(bottleneck.clone()).or_default() += span;
+                }
             }
-            let (begin, end) = windows[place];
-            let span = until.min(end).saturating_since(from.max(begin));
-            if span > Span::ZERO {
-                let sum = &mut sums[place];
-                sum.bits += throughput * span.as_secs_f64();
-                sum.open |= throughput < most;
-                *sum.limits.entry(bottleneck.clone()).or_default() += span;
-            }
-        }
-        let still: Vec<u32> = shares.iter().map(|share| share.flow).collect();
-        let gone = on.iter().filter(|flow| still.binary_search(flow).is_err());
-        changed.extend(gone.map(|&flow| ShareRow { time: from, flow, share: 0.0 }));
-        changed.sort_by_key(|row| row.flow);
-        changed.iter().for_each(|row| now[row.flow as usize] = row.share);
-        rows.extend(changed);
-        on = still;
-        if time_up() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
+            let still: Vec<u32> = shares.iter().map(|share| share.flow).collect();
+            let gone = on.iter().filter(|flow| still.binary_search(flow).is_err());
+            changed.extend(gone.map(|&flow| ShareRow { time: from, flow, share: 0.0 }));
+            changed.sort_by_key(|row| row.flow);
+            changed.iter().for_each(|row| now[row.flow as usize] = row.share);
+            rows.extend(changed);
+            on = still;
+            if time_up() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        },
+    );
     match computed {
         Some(()) => {}
-        None if time_up() => return undefined(),
+        None if time_up() => return Shares::default(),
         None => return steady(plan),
     }
-    let mean = |(sum, (from, until)): (Sum, &(Time, Time))| {
+    let mean = |(flow, sum): (usize, Sum)| {
+        let (from, until) = window(flow);
         let longest = sum.limits.into_iter().max_by_key(|(_, span)| *span).filter(|_| !sum.open)?.0;
-        Some(MeanShare { throughput: sum.bits / until.saturating_since(*from).as_secs_f64(), bottleneck: longest })
+        Some(MeanShare { throughput: sum.bits / until.saturating_since(from).as_secs_f64(), bottleneck: longest })
     };
-    Shares { of_flow: sums.into_iter().zip(&windows).map(mean).collect(), rows }
+    Shares { of_flow: sums.into_iter().enumerate().map(mean).collect(), rows }
 }
 
 #[cfg(test)]
@@ -186,13 +198,13 @@ mod tests {
         let at = |micros| Time::ZERO + Span::from_micros(micros);
         let done =
             |micros| FlowSummary { completed: Some(at(micros)), ended: Some(at(micros)), ..FlowSummary::default() };
-        let flows = [done(300), done(700), FlowSummary::default()];
+        let flows = FlowSummaries::from(vec![done(300), done(700), FlowSummary::default()]);
         // The time is up before, or after the first phase: shares of a part of the run are none.
         for most in [0, 1] {
             let asked = std::cell::Cell::new(0);
             let time_up = || asked.replace(asked.get() + 1) >= most;
             let shares = shares_of_run(&plan, &flows, at(1000), time_up);
-            assert_eq!(shares, Shares { of_flow: vec![None; 3], rows: Vec::new() });
+            assert_eq!(shares, Shares::default());
         }
         let shares = shares_of_run(&plan, &flows, at(1000), || false);
         let rows: Vec<(u64, u32, u64)> = shares
@@ -203,13 +215,12 @@ mod tests {
         let all = [(0, 0, 98), (300, 0, 0), (400, 2, 98), (500, 1, 49), (500, 2, 49), (700, 1, 0), (700, 2, 98)];
         assert_eq!(rows, all);
         let line = 10e9 * 1500.0 / 1520.0;
-        let means: Vec<f64> =
-            shares.of_flow.iter().map(|share| share.as_ref().expect("known").throughput / line).collect();
+        let means: Vec<f64> = (0..3).map(|flow| shares.of(flow).expect("known").throughput / line).collect();
         // Alone; with the lasting one all its life; and that one for 200 of its 600 us.
         for (mean, expected) in means.iter().zip([1.0, 0.5, (400.0 + 0.5 * 200.0) / 600.0]) {
             assert!((mean - expected).abs() < 1e-6, "{mean}, not {expected}");
         }
-        assert_eq!(shares.of_flow[1].as_ref().and_then(|share| share.bottleneck.as_deref()), Some("sw0 -> h3"));
+        assert_eq!(shares.of(1).and_then(|share| share.bottleneck.as_deref()), Some("sw0 -> h3"));
     }
 
     #[test]
@@ -217,7 +228,8 @@ mod tests {
         let plan = load_str("test", NETWORK, &[], &NoFiles, Limits::default()).expect("a scenario");
         let at = |micros| Time::ZERO + Span::from_micros(micros);
         let lost = FlowSummary { lost_frames: 1, ended: Some(at(600)), ..FlowSummary::default() };
-        let shares = shares_of_run(&plan, &[lost, lost, FlowSummary::default()], at(1000), || false);
+        let flows = FlowSummaries::from(vec![lost, lost, FlowSummary::default()]);
+        let shares = shares_of_run(&plan, &flows, at(1000), || false);
         let last = shares.rows.iter().rfind(|row| row.flow == 2).expect("it has a share");
         assert_eq!((last.time, (last.share / 1e8) as u64), (at(600), 98));
     }

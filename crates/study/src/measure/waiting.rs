@@ -1,6 +1,6 @@
 //! Flows that wait for others: when they started, and those that never did.
 
-use fabric::FlowSummary;
+use fabric::FlowSummaries;
 use fabric::workload::Dependencies;
 use scenario::Plan;
 use std::collections::BTreeSet;
@@ -20,7 +20,7 @@ pub struct Unstarted {
 
 impl Unstarted {
     /// Returns those of a run.
-    pub(crate) fn of(plan: &Plan, flows: &[FlowSummary]) -> Unstarted {
+    pub(crate) fn of(plan: &Plan, flows: &FlowSummaries) -> Unstarted {
         let dependencies = &plan.spec.dependencies;
         let waits = |flow: u32| flows.get(flow as usize).is_some_and(|report| report.started.is_none());
         let mut all: Vec<u32> = dependencies.iter().map(|entry| entry.flow).filter(|&flow| waits(flow)).collect();
@@ -35,7 +35,7 @@ impl Unstarted {
 
 /// Returns the plan with the starts that its flows had in a run, as if they had been known before; `None` if no flow waits
 /// for others. A flow that never started starts at the end.
-pub(crate) fn as_started(plan: &Plan, flows: &[FlowSummary], reached: Time) -> Option<Plan> {
+pub(crate) fn as_started(plan: &Plan, flows: &FlowSummaries, reached: Time) -> Option<Plan> {
     if plan.spec.dependencies.is_empty() {
         return None;
     }

@@ -10,6 +10,7 @@ use fabric::record::{Ending, Recorder, Rows};
 use fabric::{FlowSummary, Mark, RunSummary};
 use scenario::{FairPhase, Plan, fair_phases, fair_phases_of_run};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use units::{Span, Time};
 
 use super::ranks::wires;
@@ -57,9 +58,9 @@ impl Marks {
     /// Takes the state of the network at a mark.
     pub(super) fn mark(&mut self, plan: &Plan, mark: Mark<'_, '_, Recorder>, ranks: &mut dyn Ranks) {
         self.passed += 1;
-        for ((number, spec), report) in (0..).zip(&plan.spec.flows).zip(&mark.flows) {
-            if spec.stop == Some(mark.now) {
-                self.stopped.insert(number, *report);
+        for (number, spec) in (0..).zip(&plan.spec.flows) {
+            if let (true, Some(report)) = (spec.stop == Some(mark.now), mark.flows.get(number as usize)) {
+                self.stopped.insert(number, report);
             }
         }
         if self.windows.binary_search(&mark.now).is_ok() {
@@ -118,18 +119,20 @@ impl Kept {
         let plan = actual.as_ref().unwrap_or(plan);
         // How long a flow with a size was under way is known only now.
         let fair = if is_about_fair_shares(plan) && plan.spec.flows.iter().any(|flow| flow.size.is_some()) {
-            fair_phases_of_run(plan, &ended(plan, &end.flows)).unwrap_or_default()
+            fair_phases_of_run(plan, |flow| ended(plan, &end.flows, flow)).unwrap_or_default()
         } else {
             self.fair
         };
         let causes = self.causes.map(|causes| causes.close(report.now));
         let known = causes.as_ref().map(|found| found.flows.as_slice()).unwrap_or_default();
         let Marks { shown: marks, stopped, .. } = self.marks;
-        let course = Course { plan, report, start: Snapshot::default(), marks, end, stopped, fair, causes: known };
+        let (start, end) = (Arc::default(), Arc::new(end));
+        let marks = marks.into_iter().map(Arc::new).collect();
+        let course = Course { plan, report, start, marks, end, stopped, fair, causes: known };
         let mut measures = Measures::new(&course, self.watches);
         measures.unstarted = unstarted;
-        let (reached, flows) = (course.reached(), course.end.flows);
-        Ended { actual, measures, reached, flows, causes }
+        let (reached, end) = (course.reached(), course.end);
+        Ended { actual, measures, reached, end, causes }
     }
 }
 
@@ -149,7 +152,8 @@ pub(super) struct Ended {
     pub(super) measures: Measures,
     /// Simulated time reached: the full duration if the run finished.
     pub(super) reached: Time,
-    pub(super) flows: Vec<FlowSummary>,
+    /// The state at the end.
+    pub(super) end: Arc<Snapshot>,
     pub(super) causes: Option<Found>,
 }
 

@@ -10,6 +10,7 @@ use crate::judge::documents::judgement_record;
 use crate::judge::verdict::{Judgement, Verdict, judge_run};
 use crate::measure::causes::{CauseRow, MomentRow, RootRow, followed};
 use crate::measure::collectives::{CollectiveRow, RankRow};
+use crate::measure::flow_measures::FlowMeasures;
 use crate::measure::measures::{Measures, Snapshot, outcome_word};
 use crate::measure::requests::RequestRow;
 use crate::measure::shares::shares_of_run;
@@ -22,6 +23,7 @@ use files::text::for_terminal;
 use results::document::{Document, Network};
 use results::{CAPTURE_FILE, EXPECTATIONS_FILE, Input, Leftover, Manifest, ResultWriter, ResultsError, write_ending};
 use scenario::{Metric, Plan, ProbeSettings, Stage, explain};
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -396,7 +398,7 @@ fn conclude(
     // What is measured from here on needs the state of the network no more, and takes as much memory again.
     drop(simulation);
     let end = Snapshot { at: report.now, flows, totals: report.totals, wires };
-    let Ended { actual, mut measures, reached, flows, causes } = kept.measure(plan, &report, end);
+    let Ended { actual, mut measures, reached, end, causes } = kept.measure(plan, &report, end);
     let plan = actual.as_ref().unwrap_or(plan);
     let extremes = sink.extremes.map(|extremes| extremes.close(reached)).unwrap_or_default();
     let (mut captured, mut capture_file) = (None, None);
@@ -415,22 +417,18 @@ fn conclude(
     }
     let mut shares = None;
     if let Some(writer) = &mut sink.writer {
-        let rates = measures.throughput.iter().zip(&measures.goodput);
-        let texts: Vec<_> = plan.flow_names.iter().collect();
-        let names: Vec<(&str, f64, f64)> =
-            texts.iter().zip(rates).map(|(name, (&all, &good))| (&**name, all, good)).collect();
-        write_ending(&plan.spec, &flows, &ending, report.now, &names, writer)?;
-        let found = shares_of_run(plan, &flows, reached, time_up);
+        write_ending(&plan.spec, end.flows.iter(), &ending, report.now, known(plan, &measures), writer)?;
+        let found = shares_of_run(plan, &end.flows, reached, time_up);
         writer.write(&found.rows)?;
         if let Some(causes) = &causes {
-            let limited = |flow: u32| found.of_flow[flow as usize].as_ref().map(|share| share.bottleneck.is_some());
+            let limited = |flow: u32| found.of(flow as usize).map(|share| share.bottleneck.is_some());
             writer.write(&CauseRow::all(&causes.flows))?;
             writer.write(&RootRow::all(&causes.flows, limited))?;
             writer.write(&MomentRow::all(&causes.flows))?;
             writer.write(&causes.trees)?;
         }
         writer.write(&CollectiveRow::all(plan, &measures.collectives))?;
-        writer.write(&RankRow::all(plan, &flows))?;
+        writer.write(&RankRow::all(plan, &end.flows))?;
         writer.write(&RequestRow::all(plan, &measures.requests))?;
         shares = Some(found);
     }
@@ -473,6 +471,12 @@ fn conclude(
         capture_file,
         leftovers,
     })
+}
+
+/// Returns the name, the throughput and the goodput of each flow.
+pub(super) fn known<'a>(plan: &'a Plan, measures: &'a Measures) -> impl Iterator<Item = (Cow<'a, str>, f64, f64)> {
+    let row = |(name, flow): (Cow<'a, str>, FlowMeasures)| (name, flow.throughput, flow.goodput);
+    plan.flow_names.iter().zip(measures.flows.iter()).map(row)
 }
 
 /// A run that can begin.
@@ -641,7 +645,8 @@ mod tests {
         let recorded = run(Some(&Recording { out: out.clone(), existing: Existing::Replace }), 3);
         let bare = run(None, 1);
         assert_eq!(recorded.report.fingerprint, bare.report.fingerprint);
-        assert_eq!(recorded.measures.throughput, bare.measures.throughput);
+        let throughput = |run: &Execution| run.measures.flows.iter().map(|flow| flow.throughput).collect::<Vec<f64>>();
+        assert_eq!(throughput(&recorded), throughput(&bare));
         // Flows to many have no single destination: an empty cell among others that are not.
         let flows = Results::open(&out).unwrap().read(&schema::FLOWS).unwrap();
         let destinations = flows.texts("destination");
@@ -691,8 +696,8 @@ mod tests {
     fn throughput_is_measured_after_the_warm_up() {
         let measures = run(None, 1).measures;
         // The greedy flow gets what the 2 Gb/s of noise from its own host leave of the link.
-        let rate = measures.throughput[4];
-        assert!((measures.raw_throughput[4] / 8e9 - 1.0).abs() < 0.04, "{rate}");
-        assert!((measures.raw_throughput[4] / rate - 1520.0 / 1500.0).abs() < 1e-9);
+        let FlowMeasures { throughput: rate, raw_throughput, .. } = measures.flows.get(4).unwrap();
+        assert!((raw_throughput / 8e9 - 1.0).abs() < 0.04, "{rate}");
+        assert!((raw_throughput / rate - 1520.0 / 1500.0).abs() < 1e-9);
     }
 }

@@ -1,7 +1,7 @@
 //! A recorded run in steps, whose tables stay in memory: for pages that draw a run as it is simulated.
 
 use super::ended::{Ended, Kept};
-use super::execute::{StudyError, manifest, recorder_spec};
+use super::execute::{StudyError, known, manifest, recorder_spec};
 use super::network::network;
 use super::ranks::wires;
 use super::volume::ROWS_HELD;
@@ -12,7 +12,7 @@ use crate::measure::measures::{Snapshot, instants};
 use crate::measure::requests::RequestRow;
 use crate::measure::shares::shares_of_run;
 use engine::Alone;
-use fabric::record::{DelayRow, QueueLevelRow, Recorder, Rows, WaitBucket, WaitRow};
+use fabric::record::{DelayRow, Deliveries, FlowRow, QueueLevelRow, Recorder, Rows, WaitBucket, WaitRow};
 use fabric::record::{drain, drain_before, finish, flow_rows, port_rows};
 use fabric::{BuildOptions, Mark, Outcome, Partition, RunLimits, RunSummary, Simulation, Sizing};
 use results::document::{JudgementRecord, Network};
@@ -142,7 +142,7 @@ impl LiveRun {
     fn pass(&mut self, until: Time) {
         while let Some(&now) = self.instants.get(self.passed).filter(|&&mark| mark < until) {
             self.passed += 1;
-            let (flows, totals) = (self.simulation.flows(), self.simulation.totals());
+            let (flows, totals) = (self.simulation.flows_among(&mut Alone), self.simulation.totals());
             let mut probes: Vec<&mut Recorder> = self.simulation.probes_mut().collect();
             self.kept.mark(&self.plan, Mark { now, flows, totals, probes: &mut probes }, &mut Alone);
         }
@@ -152,11 +152,12 @@ impl LiveRun {
     #[must_use]
     pub fn look(&self) -> LiveResult {
         let report = RunSummary { outcome: Outcome::Interrupted, ..self.report.clone() };
-        let flows = self.simulation.flows();
+        let flows = self.simulation.flows_among(&mut Alone);
         let shares = shares_of_run(&self.plan, &flows, report.now, || false);
-        let mut rows = flow_rows(&self.plan.spec, &flows, &[], report.now);
-        let names: Vec<_> = self.plan.flow_names.iter().collect();
-        name_flows(&mut rows, names.iter().map(|name| (&**name, f64::NAN, f64::NAN)));
+        let names = self.plan.flow_names.iter().map(|name| (name, f64::NAN, f64::NAN));
+        let nothing = Deliveries::default();
+        let rows = name_flows(flow_rows(&self.plan.spec, flows.iter(), &nothing, report.now), names);
+        let rows: Vec<FlowRow> = rows.collect();
         LiveResult {
             judgements: Vec::new(),
             network: network(&self.plan, &shares),
@@ -181,25 +182,18 @@ impl LiveRun {
             self.report.outcome = Outcome::Interrupted;
         }
         let report = self.report;
-        let flows = self.simulation.flows();
+        let flows = self.simulation.flows_among(&mut Alone);
         let mut probes: Vec<&mut Recorder> = self.simulation.probes_mut().collect();
         let wires = wires(&mut Alone, &self.plan, &probes, report.now);
         let ending = finish(&mut probes, report.now);
         drop(self.simulation);
         self.kept.conclude(&ending);
         let end = Snapshot { at: report.now, flows, totals: report.totals, wires };
-        let Ended { actual, measures, reached, flows, .. } = self.kept.measure(&self.plan, &report, end);
+        let Ended { actual, measures, reached, end, .. } = self.kept.measure(&self.plan, &report, end);
         let plan = actual.as_ref().unwrap_or(&self.plan);
-        let shares = shares_of_run(plan, &flows, reached, || false);
-        let mut rows = flow_rows(&plan.spec, &flows, &ending.deliveries, report.now);
-        let names: Vec<_> = plan.flow_names.iter().collect();
-        name_flows(
-            &mut rows,
-            names
-                .iter()
-                .zip(measures.throughput.iter().zip(&measures.goodput))
-                .map(|(name, (&throughput, &goodput))| (&**name, throughput, goodput)),
-        );
+        let shares = shares_of_run(plan, &end.flows, reached, || false);
+        let rows = flow_rows(&plan.spec, end.flows.iter(), &ending.deliveries, report.now);
+        let rows: Vec<FlowRow> = name_flows(rows, known(plan, &measures)).collect();
         let buckets: Vec<WaitBucket> = ending.waits.iter().flat_map(WaitRow::buckets).collect();
         LiveResult {
             judgements: judge_run(plan, &measures).iter().map(judgement_record).collect(),
@@ -211,7 +205,7 @@ impl LiveRun {
             wait_buckets: Batch::of(&buckets),
             delays: Batch::of(&ending.delays),
             queue_levels: Batch::of(&ending.levels),
-            collective_ranks: Batch::of(&RankRow::all(plan, &flows)),
+            collective_ranks: Batch::of(&RankRow::all(plan, &end.flows)),
             requests: Batch::of(&RequestRow::all(plan, &measures.requests)),
             fair_shares: Batch::of(&shares.rows),
             rows: ending.rows,

@@ -20,7 +20,7 @@ pub(super) fn network(plan: &Plan, shares: &Shares) -> Network {
     let nodes = &spec.graph.nodes;
     let role = |role: Role| if role == Role::Host { "host" } else { "switch" };
     let few = spec.flows.len() <= MOST_FLOWS;
-    let fair = || shares.of_flow.iter().map(Option::as_ref);
+    let fair = || (0..spec.flows.len()).map(|flow| shares.of(flow));
     let topology = plan.entries.iter().find(|entry| entry.path == "network.topology");
     let topology = topology.map(|entry| entry.value.trim_matches('"')).filter(|name| *name != "not set");
     Network {
@@ -37,7 +37,7 @@ pub(super) fn network(plan: &Plan, shares: &Shares) -> Network {
             .collect(),
         workloads: plan.workload_names.clone(),
         flows: NetworkFlows {
-            workload: plan.workload_of_flow.clone(),
+            workload: plan.workload_of_flow.iter().collect(),
             path: if few { flow_paths(plan) } else { Vec::new() },
             stop_ps: spec.flows.iter().map(|flow| flow.stop.map(units::Time::as_picos)).collect(),
             fair_share: fair().map(|share| share.map(|share| share.throughput)).collect(),
@@ -120,7 +120,7 @@ mod tests {
     fn paths_shares_and_buffers_are_written_and_read() {
         let text = include_str!("../../../../scenarios/victim.toml");
         let plan = load_str("victim.toml", text, &[], &NoFiles, Limits::default()).expect("a scenario");
-        let lasting = vec![fabric::FlowSummary::default(); plan.spec.flows.len()];
+        let lasting = vec![fabric::FlowSummary::default(); plan.spec.flows.len()].into();
         let shares =
             crate::measure::shares::shares_of_run(&plan, &lasting, units::Time::ZERO + plan.run.duration, || false);
         let network = network(&plan, &shares);
@@ -130,9 +130,9 @@ mod tests {
         // The victim crosses three cables and would have all of its own.
         let flows = &network.flows;
         assert_eq!(flows.path[4].as_ref().map(Vec::len), Some(3));
-        let share = flows.fair_share[4].expect("a share");
+        let share = flows.fair_share.get(4).copied().flatten().expect("a share");
         assert!(share > 9.5e9 && share < 1e10, "{share}");
-        assert!(flows.fair_share[0].expect("a share") < 2.6e9);
+        assert!(flows.fair_share.get(0).copied().flatten().expect("a share") < 2.6e9);
         let switch = &network.buffers.switches[0];
         assert_eq!((switch.capacity[0], switch.xoff[0]), (Some(150_000), Some(100_000)));
         // The file has its hash on a line of its own, and all else on one; an edited one is refused.

@@ -298,7 +298,10 @@ mod tests {
             let resumed = finish(session, &options, |_| {}, |_| Ok(())).unwrap();
             assert_eq!(resumed.report.fingerprint, straight.report.fingerprint, "{micros} us");
             assert_eq!(resumed.report.totals, straight.report.totals, "{micros} us");
-            let throughput = |execution: &crate::Execution| format!("{:?}", execution.measures.throughput);
+            let throughput = |execution: &crate::Execution| {
+                let flows = &execution.measures.flows;
+                format!("{:?}", flows.iter().map(|flow| flow.throughput).collect::<Vec<f64>>())
+            };
             assert_eq!(throughput(&resumed), throughput(&straight), "{micros} us");
             assert_eq!(format!("{:?}", resumed.judgements), format!("{:?}", straight.judgements), "{micros} us");
             assert_eq!(tables(&record.out), tables(&whole.out), "{micros} us");

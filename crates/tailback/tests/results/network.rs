@@ -1,7 +1,7 @@
 //! A small network to run, and a place to write to.
 
 use fabric::graph::{HostId, LinkSpec};
-use fabric::record::{FlowRow, Recorder, RecorderSpec, drain, drain_before, finish, port_rows};
+use fabric::record::{FlowRow, Recorder, RecorderSpec, drain, drain_before, finish, flow_rows, port_rows};
 use fabric::spec::{
     AdapterSpec, Buffer, ClassBuffer, ClassSpec, CongestionPointSpec, Egress, FlowControl, Forwarding, NetworkSpec,
     PauseSpec, Queueing, SwitchSpec,
@@ -9,7 +9,7 @@ use fabric::spec::{
 use fabric::topology::{self, Links};
 use fabric::workload::{self, FlowSpec};
 use fabric::{BuildOptions, Limit, Partition, RunLimits, RunSummary, Simulation};
-use results::{Manifest, ResultWriter, ResultsError, write_ending};
+use results::{Manifest, ResultWriter, ResultsError, name_flows, write_ending};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use units::{Bytes, Rate, Span, Time};
@@ -94,9 +94,10 @@ fn record_run(
     let ending = finish(&mut probes, report.now);
     // A run in which nothing is left to do ends at the last inspection, which may lie before the last frame.
     report.now = ending.end;
-    let names: Vec<(&str, f64, f64)> = names.iter().map(|name| (name.as_str(), f64::NAN, f64::NAN)).collect();
-    let flows = write_ending(spec, &simulation.flows(), &ending, report.now, &names, writer)?;
-    Ok(Recorded { report, flows })
+    let names = || names.iter().map(|name| (name.as_str(), f64::NAN, f64::NAN));
+    write_ending(spec, simulation.flows(), &ending, report.now, names(), writer)?;
+    let rows = flow_rows(spec, simulation.flows(), &ending.deliveries, report.now);
+    Ok(Recorded { report, flows: name_flows(rows, names()).collect() })
 }
 
 /// Runs a network and writes its result.

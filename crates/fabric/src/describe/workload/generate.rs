@@ -110,9 +110,7 @@ pub fn uniform_frames(hosts: &[HostId], rate: Rate, gaps: Gaps, template: &FlowS
     let flow = |&source: &HostId| {
         let others: Arc<[HostId]> = hosts.iter().copied().filter(|&host| host != source).collect();
         let pattern = Pattern::Paced { rate, gaps, backlog: None };
-        FlowSpec { source, destination: Destination::Uniform(others), ..template.clone() }.with(|it| {
-            it.pattern = pattern;
-        })
+        FlowSpec { source, ..template.clone() }.to_any(others).with(|it| it.pattern = pattern)
     };
     hosts.iter().map(flow).collect()
 }
@@ -216,7 +214,7 @@ mod tests {
     fn target(flow: &FlowSpec) -> HostId {
         match &flow.destination {
             Destination::Host(host) => *host,
-            Destination::Uniform(_) => panic!("one destination expected"),
+            Destination::Uniform => panic!("one destination expected"),
         }
     }
 

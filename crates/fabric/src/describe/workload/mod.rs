@@ -26,12 +26,12 @@ use transport::{Acknowledger, Notifier, PathSelection, PathSelector, Receiving, 
 use units::{Bytes, Rate, Span, Time};
 
 /// Where a flow's frames go.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Destination {
     /// All to one host.
     Host(HostId),
-    /// Each to one of these, drawn uniformly.
-    Uniform(Arc<[HostId]>),
+    /// Each to one of the [hosts of its profile](FlowProfile::hosts), drawn uniformly.
+    Uniform,
 }
 
 /// How a source makes frames while it is on.
@@ -215,6 +215,9 @@ pub struct FlowSpec {
     pub profile: Arc<FlowProfile>,
 }
 
+/// Networks have millions of flows: what grows here grows by megabytes in every check and every run.
+const _: () = assert!(size_of::<FlowSpec>() <= 48);
+
 impl Deref for FlowSpec {
     type Target = FlowProfile;
 
@@ -234,6 +237,8 @@ impl DerefMut for FlowSpec {
 /// What the flows of a workload have in common.
 #[derive(Clone, Debug)]
 pub struct FlowProfile {
+    /// The hosts among which each frame chooses, of flows without a single [`Destination`].
+    pub hosts: Arc<[HostId]>,
     /// When it ends at the latest; what waits at the adapter then is thrown away.
     pub stop: Option<Time>,
     /// Size of its frames, overhead not counted; the last one may be shorter.
@@ -346,7 +351,7 @@ impl FlowSpec {
 
     /// Whether its destination has a state from the beginning to the end of a run.
     pub(crate) fn lasts_at_destination(&self) -> bool {
-        matches!(self.destination, Destination::Uniform(_)) || self.has_sink()
+        matches!(self.destination, Destination::Uniform) || self.has_sink()
     }
 
     /// The number by which its path is chosen, if it is the flow of that number: a hash, or a value that selects the tree
@@ -354,7 +359,7 @@ impl FlowSpec {
     pub(crate) fn entropy(&self, number: u32, seed: u64, trees: usize) -> u32 {
         let destination = match self.destination {
             Destination::Host(host) => host.0,
-            Destination::Uniform(_) => u32::MAX,
+            Destination::Uniform => u32::MAX,
         };
         let hash = flow_entropy(self.source.0, destination, number, seed);
         match self.tree.map(usize::from) {
@@ -364,11 +369,19 @@ impl FlowSpec {
     }
 
     /// The hosts among which each frame chooses; none if all go to one.
-    pub(crate) fn hosts(&self) -> &[HostId] {
-        match &self.destination {
+    #[must_use]
+    pub fn hosts(&self) -> &[HostId] {
+        match self.destination {
             Destination::Host(_) => &[],
-            Destination::Uniform(hosts) => hosts,
+            Destination::Uniform => &self.hosts,
         }
+    }
+
+    /// The flow with frames that choose among hosts, uniformly.
+    #[must_use]
+    pub fn to_any(mut self, hosts: impl Into<Arc<[HostId]>>) -> FlowSpec {
+        self.destination = Destination::Uniform;
+        self.with(|profile| profile.hosts = hosts.into())
     }
 
     /// Frames of a finite flow.
@@ -388,6 +401,7 @@ impl FlowSpec {
     #[must_use]
     pub fn greedy(source: HostId, destination: HostId) -> FlowSpec {
         let profile = FlowProfile {
+            hosts: [].into(),
             stop: None,
             frame: Bytes::new(1500),
             headers: Bytes::ZERO,

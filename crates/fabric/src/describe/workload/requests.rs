@@ -117,7 +117,7 @@ mod tests {
         assert_eq!((flows.len() as u64, requests().count(2)), (48, 48));
         let to = |flow: &FlowSpec| match flow.destination {
             Destination::Host(host) => host,
-            Destination::Uniform(_) => panic!("one destination expected"),
+            Destination::Uniform => panic!("one destination expected"),
         };
         for (number, request) in flows.chunks_exact(4).enumerate() {
             let client = clients[number / 6];

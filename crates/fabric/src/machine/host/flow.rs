@@ -152,7 +152,7 @@ impl Flow {
         };
         let destination = match &spec.destination {
             Destination::Host(host) => host.0,
-            Destination::Uniform(_) => NIL,
+            Destination::Uniform => NIL,
         };
         let mut reaction = spec.reaction.clone();
         // What does not fit was refused before.

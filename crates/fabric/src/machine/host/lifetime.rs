@@ -6,6 +6,7 @@
 //! the beginning to the end: those of hosts with several links, those that share feedback, and those whose destinations
 //! have receiving points of their own, at the destination.
 
+use crate::build::column::Column;
 use crate::build::path::alone;
 use crate::describe::workload::{Destination, FlowSpec};
 use crate::machine::frame::NIL;
@@ -77,30 +78,34 @@ engine::encoded!(struct SinkRecord { bytes, frames, marked, last });
 pub(crate) struct Records {
     /// By position in [`Network::flows`]: those that are not as usual.
     sources: std::collections::BTreeMap<u32, SourceRecord>,
-    /// By position in [`Network::received`]: when a flow was complete, in picoseconds from 1; 0 if it was not given up.
-    completed: Vec<u64>,
+    /// By position in [`Network::received`]: how long after its start a flow was complete, in picoseconds from 1; 0 if it was
+    /// not given up.
+    completed: Column,
     /// Those that are not as usual.
     sinks: std::collections::BTreeMap<u32, SinkRecord>,
 }
 
-units::state!(struct Records { plain: sources, sinks; lists: completed; });
+units::state!(struct Records { plain: sources, sinks; parts: completed; });
 
 impl Records {
     /// For so many destinations.
     pub(crate) fn new(sinks: usize) -> Records {
-        Records { completed: vec![0; sinks], ..Records::default() }
+        Records { completed: Column::zeros(sinks), ..Records::default() }
     }
 
-    /// When a flow that was given up at its destination was complete.
-    fn completed(&self, position: u32) -> Option<Time> {
-        self.completed[position as usize].checked_sub(1).map(Time::from_picos)
+    /// When a flow with that start, which was given up at its destination, was complete.
+    fn completed(&self, position: u32, start: Time) -> Option<Time> {
+        Some(after(start, self.completed.get(position as usize).checked_sub(1)?))
     }
 
-    /// When the last frame of a flow that was given up arrived.
-    pub(crate) fn last_arrival(&self) -> Time {
-        let usual = self.completed.iter().max().map_or(0, |&last| last.saturating_sub(1));
-        self.sinks.values().map(|record| record.last).fold(Time::from_picos(usual), Time::max)
+    fn complete(&mut self, position: u32, start: Time, completed: Time) {
+        self.completed.set(position as usize, completed.saturating_since(start).as_picos() + 1);
     }
+}
+
+/// So many picoseconds after a start.
+fn after(start: Time, picos: u64) -> Time {
+    Time::from_picos(start.as_picos().saturating_add(picos))
 }
 
 impl Flow {
@@ -232,11 +237,20 @@ impl<P: Probe> Network<P> {
 
     /// What the destination of a flow has seen that does not exist there; nothing if that is nothing.
     pub(crate) fn sink_record(&self, flow: u32, slot: u32) -> Option<Received> {
-        let completed = self.records.completed(slot)?;
         let spec = &self.plan.flows[flow as usize];
+        let completed = self.records.completed(slot, spec.start)?;
         let record = self.records.sinks.get(&slot).copied().unwrap_or_else(|| self.usual_sink(spec, completed));
         let SinkRecord { bytes, frames, marked, last } = record;
         Some(Received { bytes, frames, marked, last, completed: Some(completed), ..Received::of(spec) })
+    }
+
+    /// When the last frame arrived of flows that were given up.
+    pub(crate) fn last_arrival(&self) -> Time {
+        let start = |flow: u32| self.plan.flows[flow as usize].start;
+        let over =
+            self.places.sinks(self.shard).iter().zip(self.records.completed.iter()).filter(|(_, after)| *after > 0);
+        let usual = over.map(|(&flow, picos)| after(start(flow), picos - 1)).max().unwrap_or(Time::ZERO);
+        self.records.sinks.values().map(|record| record.last).fold(usual, Time::max)
     }
 
     /// What the destination of a complete flow has seen if nothing is remarkable.
@@ -251,7 +265,7 @@ impl<P: Probe> Network<P> {
     pub(crate) fn make_received(&mut self, flow: u32, slot: u32) -> u32 {
         let spec = &self.plan.flows[flow as usize];
         let received = self.sink_record(flow, slot).unwrap_or_else(|| Received::of(spec));
-        self.records.completed[slot as usize] = 0;
+        self.records.completed.set(slot as usize, 0);
         self.records.sinks.remove(&slot);
         self.received.wake(slot, received)
     }
@@ -263,10 +277,11 @@ impl<P: Probe> Network<P> {
             &self.received[slot as usize];
         let Some(completed) = completed.filter(|_| *unacknowledged == 0 && inbound.is_none()) else { return };
         let record = SinkRecord { bytes: *bytes, frames: *frames, marked: *marked, last: *last };
-        if record != self.usual_sink(&self.plan.flows[flow as usize], completed) {
+        let (spec, start) = (&self.plan.flows[flow as usize], self.plan.flows[flow as usize].start);
+        if record != self.usual_sink(spec, completed) {
             self.records.sinks.insert(slot, record);
         }
-        self.records.completed[slot as usize] = completed.as_picos() + 1;
+        self.records.complete(slot, start, completed);
         self.received.retire(slot, 0);
     }
 }

@@ -1,12 +1,13 @@
 //! What is known once a run has ended, and what is known before it began: flows, waits, ports.
 
+use super::deliveries::Deliveries;
 use super::rows::{Cell, Row};
 use super::schema::{self, Table};
 use super::sketch::Sketch;
 use crate::describe::graph::Graph;
 use crate::describe::spec::NetworkSpec;
 use crate::describe::workload::Destination;
-use crate::machine::simulation::FlowSummary;
+use crate::observe::flow_summary::FlowSummary;
 use units::{Span, Time};
 
 /// See [`schema::PORTS`].
@@ -190,17 +191,21 @@ impl Row for FlowRow {
     }
 }
 
-/// The flows of a network that ran until `end`. `deliveries` may be shorter than the flows, or empty. What throughput is
-/// belongs to whoever measures it: none is stated here.
-#[must_use]
-pub fn flow_rows(spec: &NetworkSpec, reports: &[FlowSummary], deliveries: &[Delivery], end: Time) -> Vec<FlowRow> {
+/// The flows of a network that ran until `end`, one by one, because there may be millions. What throughput is belongs to
+/// whoever measures it: none is stated here.
+pub fn flow_rows<'a>(
+    spec: &'a NetworkSpec,
+    reports: impl IntoIterator<Item = FlowSummary> + 'a,
+    deliveries: &'a Deliveries,
+    end: Time,
+) -> impl Iterator<Item = FlowRow> + 'a {
     let hosts = spec.graph.hosts();
-    let name = |host: u32| spec.graph.nodes[hosts[host as usize].0 as usize].name.clone();
-    let row = |(place, (flow, &report)): (usize, (&crate::describe::workload::FlowSpec, &FlowSummary))| {
+    let name = move |host: u32| spec.graph.nodes[hosts[host as usize].0 as usize].name.clone();
+    spec.flows.iter().zip(reports).enumerate().map(move |(place, (flow, report))| {
         let source = name(flow.source.0);
         let destination = match &flow.destination {
             Destination::Host(host) => Some(name(host.0)),
-            Destination::Uniform(_) => None,
+            Destination::Uniform => None,
         };
         let ended = report.ended.into_iter().chain(flow.stop.filter(|&stop| stop < end)).min();
         FlowRow {
@@ -216,10 +221,9 @@ pub fn flow_rows(spec: &NetworkSpec, reports: &[FlowSummary], deliveries: &[Deli
             ended,
             throughput: None,
             goodput: None,
-            delivery: deliveries.get(place).copied().unwrap_or_default(),
+            delivery: deliveries.get(place),
         }
-    };
-    spec.flows.iter().zip(reports).enumerate().map(row).collect()
+    })
 }
 
 /// Mean, percentiles and maximum of a sketch, in the order of [`schema::Table`]s with these columns.

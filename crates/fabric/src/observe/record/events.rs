@@ -4,7 +4,7 @@
 //! one reader of the events of all shards draws the conclusions. The events of a node are kept by one shard in their
 //! order, which is the same for every partitioning; the order of nodes within an instant is up to the reader.
 
-use super::{Recorder, Table};
+use super::Recorder;
 use crate::machine::frame::{Frame, Kind};
 use crate::observe::probe::SourceState;
 use units::{Span, Time};
@@ -208,7 +208,7 @@ impl Recorder {
     /// A flow is in that state at its source. Only changes are kept.
     pub(super) fn keep_source(&mut self, now: Time, port: u32, flow: u32, state: SourceState) {
         if !matches!(state, SourceState::Resend | SourceState::Timeout) {
-            let known: &mut Option<(SourceState, u32)> = Table::entry(&mut self.sources, flow as usize);
+            let known: &mut Option<(SourceState, u32)> = self.sources.entry(flow as usize);
             if known.replace((state, port)) == Some((state, port)) {
                 return;
             }

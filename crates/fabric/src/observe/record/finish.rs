@@ -1,7 +1,7 @@
 //! The end of a recording: what is still open is closed, and what was kept to the end is handed over.
 
 use super::rows::Rows;
-use super::{DelayRow, Delivery, QueueLevelRow, Recorder, Sketch, WaitRow, drain_among};
+use super::{DelayRow, Deliveries, Delivery, QueueLevelRow, Recorder, Sketch, WaitRow, drain_among};
 use crate::describe::spec::MAX_CLASSES;
 use engine::{Alone, Encode, Ranks, reduce};
 use units::Time;
@@ -13,8 +13,8 @@ pub struct Ending {
     pub end: Time,
     /// The last rows, with what was open closed at the end.
     pub rows: Rows,
-    /// What destinations saw, by flow; empty or shorter than the flows if not recorded.
-    pub deliveries: Vec<Delivery>,
+    /// What destinations saw, by flow; empty if not recorded.
+    pub deliveries: Deliveries,
     /// Waits by port and class.
     pub waits: Vec<WaitRow>,
     /// Delays by class.
@@ -38,12 +38,19 @@ pub fn finish_among(ranks: &mut dyn Ranks, recorders: &mut [&mut Recorder], now:
     let latest = recorders.iter().map(|recorder| recorder.latest).fold(now, Time::max);
     let end = ranks.share(latest.to_bytes()).iter().map(|bytes| Time::from_bytes(bytes)).fold(latest, Time::max);
     recorders.iter_mut().for_each(|recorder| recorder.close(end));
-    let mut seen: Vec<(u32, Delivery)> = Vec::new();
+    // Those of this rank, if it is the first one, and of the others.
+    let (mut deliveries, mut seen): (Deliveries, Vec<(u32, Delivery)>) = Default::default();
     let (mut waits, mut delays, mut levels, mut flow_delays) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for recorder in recorders.iter_mut() {
         let samples = recorder.samples;
-        let delivered = recorder.deliveries.iter_mut().filter(|(_, delivery)| delivery.frames > 0);
-        seen.extend(delivered.map(|(flow, delivery)| (flow as u32, *delivery)));
+        let many = std::mem::take(&mut recorder.many_delivered);
+        for (flow, delivery) in std::mem::take(&mut recorder.deliveries).into_entries() {
+            let delivery = delivery.delivery(&many);
+            match ranks.rank() {
+                0 => deliveries.add(flow, &delivery),
+                _ => seen.push((flow as u32, delivery)),
+            }
+        }
         for (place, counted) in recorder.waits.iter_mut() {
             if let Some(counted) = counted.take() {
                 let (port, class) = ((place / MAX_CLASSES) as u32, (place % MAX_CLASSES) as u8);
@@ -84,13 +91,7 @@ pub fn finish_among(ranks: &mut dyn Ranks, recorders: &mut [&mut Recorder], now:
     }
     delays.sort_by_key(|row| row.class);
     levels.sort_by_key(|row| (row.port, row.class));
-    let mut deliveries: Vec<Delivery> = Vec::new();
-    for (flow, delivery) in seen {
-        if deliveries.len() <= flow as usize {
-            deliveries.resize(flow as usize + 1, Delivery::default());
-        }
-        deliveries[flow as usize].add(&delivery);
-    }
+    seen.iter().for_each(|(flow, delivery)| deliveries.add(*flow as usize, delivery));
     waits.sort_by_key(|row| (row.port, row.class));
     Ending { end, rows: drain_among(ranks, recorders), deliveries, waits, delays, flow_delays, levels }
 }

@@ -10,17 +10,20 @@
 //! Where the shards of a run are spread over ranks, the first rank gets the rows of all ([`drain_among`]). It writes
 //! nothing itself: files belong to the caller.
 
+mod deliveries;
 mod ending;
 mod events;
 mod finish;
 mod meter;
 mod rows;
+mod scattered;
 pub mod schema;
 mod sketch;
 mod state;
 mod table;
 mod window;
 
+pub use deliveries::Deliveries;
 pub use ending::{DelayRow, Delivery, FlowRow, PortRow, QueueLevelRow, WaitBucket, WaitRow, flow_rows, port_rows};
 pub use events::{Event, FOLLOWED, HOST, Happening};
 pub use finish::{Ending, finish, finish_among};
@@ -35,8 +38,10 @@ use crate::describe::spec::MAX_CLASSES;
 use crate::machine::frame::{Frame, Kind, Notice};
 use crate::observe::probe::{DropCause, Probe, QueueSample, SourceState};
 use congestion::Stamp;
+use deliveries::Seen;
 use engine::Ranks;
 use meter::Meter;
+use scattered::Scattered;
 use table::Table;
 use units::{Span, Time};
 
@@ -249,14 +254,16 @@ pub struct Recorder {
     starving: Table<Starving>,
     starving_lanes: Vec<usize>,
     /// By flow; those with something to tell are in `active_flows`.
-    fresh: Table<Fresh>,
+    fresh: Scattered<Fresh>,
     active_flows: Vec<u32>,
-    deliveries: Table<Delivery>,
+    /// By flow; those with several frames are in `many_delivered`.
+    deliveries: Scattered<Seen>,
+    many_delivered: Vec<Delivery>,
     /// By port and class: what was last seen.
     queues: Table<(u32, u32)>,
     /// By port and class: which flows held how much.
     occupancy: Table<Vec<(u32, u32)>>,
-    allowed: Table<Allowed>,
+    allowed: Scattered<Allowed>,
     /// By port and class: since when it has been paused.
     paused: Table<Option<Time>>,
     /// By port and class: how long frames waited, in picoseconds.
@@ -264,7 +271,7 @@ pub struct Recorder {
     /// By class: how long frames took from their source to their destination, in picoseconds.
     delays: Table<Option<Box<Sketch>>>,
     /// The same by flow, of those that are asked for.
-    flow_delays: Table<Option<Box<Sketch>>>,
+    flow_delays: Scattered<Option<Box<Sketch>>>,
     follows_delays: bool,
     /// By port and class: lengths of output queues at sampling instants, without those of zero, and how many instants
     /// there were.
@@ -275,7 +282,7 @@ pub struct Recorder {
     /// Whether it keeps frames or events: whether the start of a frame is more than counted.
     keeps: bool,
     /// By flow: the last state at its source, and the port.
-    sources: Table<Option<(SourceState, u32)>>,
+    sources: Scattered<Option<(SourceState, u32)>>,
     /// The host that a frame was delivered to last.
     delivered_to: u32,
     /// Whether a host here may be slower than its links.
@@ -305,22 +312,23 @@ impl Recorder {
             active_ports: Vec::new(),
             starving: Table::default(),
             starving_lanes: Vec::new(),
-            fresh: Table::default(),
+            fresh: Scattered::default(),
             active_flows: Vec::new(),
-            deliveries: Table::default(),
+            deliveries: Scattered::default(),
+            many_delivered: Vec::new(),
             queues: Table::default(),
             occupancy: Table::default(),
-            allowed: Table::default(),
+            allowed: Scattered::default(),
             paused: Table::default(),
             waits: Table::default(),
             delays: Table::default(),
-            flow_delays: Table::default(),
+            flow_delays: Scattered::default(),
             follows_delays,
             levels: Table::default(),
             samples: 0,
             captures,
             keeps,
-            sources: Table::default(),
+            sources: Scattered::default(),
             delivered_to: 0,
             receives: false,
             attachments: Default::default(),
@@ -400,7 +408,7 @@ impl Recorder {
             *told
         });
         for flow in self.active_flows.drain(..) {
-            let Fresh { bytes, frames } = std::mem::take(self.fresh.entry(flow as usize));
+            let Fresh { bytes, frames } = self.fresh.remove(flow as usize);
             self.rows.flow_samples.push(FlowSample { time: now, flow, interval, bytes, frames });
         }
     }
@@ -520,7 +528,7 @@ impl Probe for Recorder {
         }
         let delay = now.saturating_since(frame.born());
         if self.spec.deliveries {
-            self.deliveries.entry(frame.flow as usize).note(now, delay);
+            self.deliveries.entry(frame.flow as usize).note(&mut self.many_delivered, now, delay);
         }
         if self.spec.waits {
             self.delays.entry(frame.class.into()).get_or_insert_default().note(delay.as_picos());

@@ -45,7 +45,7 @@ fn network(lossless: bool) -> NetworkSpec {
         &FlowSpec { size: None, ..template },
     );
     spec.flows.push(scattered.remove(3));
-    assert!(matches!(spec.flows[7].destination, Destination::Uniform(_)));
+    assert!(matches!(spec.flows[7].destination, Destination::Uniform));
     spec
 }
 
@@ -107,7 +107,7 @@ fn record_holding(
         joined.frames.extend(rows.frames);
     }
     ending.rows = joined;
-    let flows = flow_rows(spec, &simulation.flows(), &ending.deliveries, report.now);
+    let flows = flow_rows(spec, simulation.flows(), &ending.deliveries, report.now).collect();
     (ending, flows, most)
 }
 

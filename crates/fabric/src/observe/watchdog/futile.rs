@@ -111,7 +111,7 @@ impl<P: Probe> Part<'_, P> {
         let watched = |port: &Port| port.waiting & port.blocked & self.plan.ports[port.global as usize].watched != 0;
         let live = network.nodes.iter().any(|node| !node.script.is_empty()) || network.ports.iter().any(watched);
         let arrived = network.received.iter().map(|received| received.last).max().unwrap_or_default();
-        let arrived = arrived.max(network.records.last_arrival());
+        let arrived = arrived.max(network.last_arrival());
         let mut sum = Standstill { live, arrived, bytes: network.bytes_waiting(), ..Standstill::default() };
         for host in &network.hosts {
             for service in &host.service {
