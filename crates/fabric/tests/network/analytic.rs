@@ -73,7 +73,8 @@ fn flows_that_take_turns_have_the_slowdown_of_m_g_1_processor_sharing() {
     let until = Time::ZERO + mean_gap * 10_000;
     let arrivals = Arrivals { from: Time::ZERO, mean_gap, gaps: FlowGaps::Exponential, until };
     let any = FlowSize::Fixed(Bytes::new(1));
-    spec.flows = workload::poisson(&[HostId(0)], &[HostId(1)], None, arrivals, &any, &greedy(0, 1, 1000), 21).into();
+    let template = greedy(0, 1, 1000);
+    spec.flows = workload::poisson(&[HostId(0)], &[HostId(1)], None, arrivals, &any, &template, 21).collect();
     let mut draws = units::Stream::new(21, 0, "sizes");
     for flow in &mut spec.flows {
         let frames = match draws.below(10) {

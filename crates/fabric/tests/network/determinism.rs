@@ -28,7 +28,8 @@ pub fn fat_tree() -> NetworkSpec {
     };
     let size = FlowSize::Pareto { shape: 1.5, mean: Bytes::new(20_000) };
     let all = hosts(&spec);
-    spec.flows.extend(workload::poisson(&all, &all, None, arrivals, &size, &greedy(0, 1, 1000), 9));
+    let template = greedy(0, 1, 1000);
+    spec.flows.extend(workload::poisson(&all, &all, None, arrivals, &size, &template, 9));
     spec
 }
 

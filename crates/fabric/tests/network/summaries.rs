@@ -20,7 +20,7 @@ fn flows(reliable: bool) -> (usize, usize) {
         Arrivals { from: at(Span::ZERO), mean_gap: Span::from_nanos(100), gaps: FlowGaps::Exponential, until };
     let size = FlowSize::Pareto { shape: 1.5, mean: Bytes::new(3000) };
     let all = hosts(&spec);
-    spec.flows = poisson(&all, &all, None, arrivals, &size, &template, 5).into();
+    spec.flows = poisson(&all, &all, None, arrivals, &size, &template, 5).collect();
     let (simulation, _) = run(&spec, Span::from_millis(2));
     let summaries = simulation.flows_among(&mut Alone);
     assert!(summaries.iter().all(|flow| flow.completed.is_some() && flow.acknowledged.is_some() == reliable));

@@ -49,9 +49,23 @@ impl Work<'_> {
         let until = template.stop.unwrap_or(Time::ZERO + self.subject.run.duration);
         let arrivals = Arrivals { from: template.start, mean_gap, gaps, until };
         let span = until.saturating_since(template.start).as_picos();
-        self.fits(gathered, span / mean_gap.as_picos())?;
+        let expected = span / mean_gap.as_picos();
+        self.fits(gathered, expected)?;
         let template = template.clone().with(|profile| profile.stop = None);
-        Some(workload::poisson(&from, &to, locality.as_ref(), arrivals, &size, &template, self.seed))
+        let drawn = workload::poisson(&from, &to, locality.as_ref(), arrivals, &size, &template, self.seed);
+        // Room for all of them: a vector of millions would otherwise be copied while it grows. The number of Poisson
+        // arrivals has a deviation of its square root; that of others is checked again as they are drawn.
+        let mut checked = expected + 4 * expected.isqrt();
+        let most_reserved = 1 << 24;
+        let mut flows = Vec::with_capacity(checked.min(most_reserved) as usize);
+        for flow in drawn {
+            if flows.len() as u64 == checked {
+                checked += checked / 4 + 1;
+                self.fits(gathered, checked)?;
+            }
+            flows.push(flow);
+        }
+        Some(flows)
     }
 
     /// Returns the distribution of sizes and its mean in bytes.

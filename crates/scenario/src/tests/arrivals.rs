@@ -5,6 +5,10 @@ use fabric::workload::Destination;
 
 /// Two leaves with two hosts each, 10 Gb/s below and a spine at 5 Gb/s above, and another pair of leaves.
 fn plan(workload: &str) -> Result<Plan, String> {
+    plan_within(workload, Limits::default())
+}
+
+fn plan_within(workload: &str, limits: Limits) -> Result<Plan, String> {
     let text = format!(
         "schema_version = 1\n[network]\nlink = {{ rate = \"10Gb/s\", latency = \"1us\" }}\noverhead = \"0B\"\n\
          nodes = [{{ names = \"h{{0..7}}\", role = \"host\" }}, {{ names = \"l{{0..3}}\", role = \"switch\" }}, \
@@ -15,7 +19,7 @@ fn plan(workload: &str) -> Result<Plan, String> {
          [[switches]]\nbuffers = {{ capacity = \"200KB\" }}\n[run]\nduration = \"20ms\"\n\
          [[workloads]]\nkind = \"poisson-flows\"\nflow_size = \"1000B\"\n{workload}"
     );
-    load_str("test.toml", &text, &[], &NoFiles, Limits::default()).map_err(|errors| errors.render(false))
+    load_str("test.toml", &text, &[], &NoFiles, limits).map_err(|errors| errors.render(false))
 }
 
 /// Bits per second that all flows offer, and the shares of those that leave their rack and their half.
@@ -66,4 +70,16 @@ fn loads_that_nothing_carries_are_refused() {
     refused("load = 0.5\nlocality = 0.5\nfrom = \"h0\"\nto = \"h2\"", "behind its own switch");
     refused("load = 0.5\narrivals = \"log-normal\"", "sigma");
     refused("load = 0.5\nsigma = 1", "sigma");
+}
+
+#[test]
+fn bursts_without_end_are_refused_before_they_fill_the_memory() {
+    // The median of the gaps is e^-50 of their mean: nearly all flows start at the same instant.
+    let workload = "mean_gap = \"1us\"\narrivals = \"log-normal\"\nsigma = 10";
+    let refused = |limits: Limits, part: &str| {
+        let errors = plan_within(workload, limits).expect_err("flows without end");
+        assert!(errors.contains(part), "{errors}");
+    };
+    refused(Limits { flows: 100_000, ..Limits::default() }, "flows; at most 100,000 more are possible");
+    refused(Limits { memory: 50_000_000, ..Limits::default() }, "of memory");
 }

@@ -156,37 +156,35 @@ impl<'a> Neighbours<'a> {
 /// Finite flows that arrive over the whole network with random gaps, each between two hosts drawn uniformly: the source
 /// from `sources`, the destination from `sinks`, never the same. With a locality, the destination is drawn from the rack
 /// of the source or from the others.
-#[must_use]
-pub fn poisson(
-    sources: &[HostId],
-    sinks: &[HostId],
-    locality: Option<&Locality>,
+///
+/// They are drawn one by one, because their number may be far above the duration divided by the mean gap: with a large
+/// deviation of the logarithm, most gaps are zero.
+pub fn poisson<'a>(
+    sources: &'a [HostId],
+    sinks: &'a [HostId],
+    locality: Option<&'a Locality>,
     arrivals: Arrivals,
-    size: &FlowSize,
-    template: &FlowSpec,
+    size: &'a FlowSize,
+    template: &'a FlowSpec,
     seed: u64,
-) -> Vec<FlowSpec> {
+) -> impl Iterator<Item = FlowSpec> + 'a {
     let possible = sources.iter().any(|source| sinks.iter().any(|sink| sink != source));
-    if !possible || arrivals.mean_gap == Span::ZERO {
-        return Vec::new();
-    }
+    let possible = possible && arrivals.mean_gap > Span::ZERO;
     let mut gaps = Stream::new(seed, 0, "flow arrivals");
     let mut sizes = Stream::new(seed, 0, "flow sizes");
     let mut ends = Stream::new(seed, 0, "flow ends");
-    // Room for all of them: a vector of millions would otherwise be copied while it grows. Their number has a deviation
-    // of its square root.
-    let expected = arrivals.until.saturating_since(arrivals.from).as_picos() / arrivals.mean_gap.as_picos();
-    let most_reserved = 1 << 24;
-    let mut flows = Vec::with_capacity((expected + 4 * expected.isqrt()).min(most_reserved) as usize);
     let mut start = arrivals.from;
-    let mut neighbours = locality.map(|locality| Neighbours::new(locality, sinks, seed));
-    loop {
+    let mut neighbours = locality.filter(|_| possible).map(|locality| Neighbours::new(locality, sinks, seed));
+    std::iter::from_fn(move || {
+        if !possible {
+            return None;
+        }
         start = start.saturating_add(match arrivals.gaps {
             FlowGaps::Exponential => gaps.exponential(arrivals.mean_gap),
             FlowGaps::LogNormal(sigma) => gaps.log_normal(arrivals.mean_gap, sigma),
         });
         if start >= arrivals.until {
-            return flows;
+            return None;
         }
         let (source, sink) = loop {
             let source = sources[ends.below(sources.len() as u64) as usize];
@@ -199,8 +197,8 @@ pub fn poisson(
             }
         };
         let size = Some(size.draw(&mut sizes));
-        flows.push(FlowSpec { source, destination: Destination::Host(sink), start, size, ..template.clone() });
-    }
+        Some(FlowSpec { source, destination: Destination::Host(sink), start, size, ..template.clone() })
+    })
 }
 
 #[cfg(test)]
@@ -244,7 +242,8 @@ mod tests {
         let gaps = FlowGaps::Exponential;
         let arrivals = Arrivals { from: Time::ZERO, mean_gap: Span::from_millis(1), gaps, until };
         let size = FlowSize::Pareto { shape: 2.5, mean: Bytes::new(100_000) };
-        let flows = poisson(&hosts(8), &hosts(8), None, arrivals, &size, &template, 11);
+        let all = hosts(8);
+        let flows: Vec<_> = poisson(&all, &all, None, arrivals, &size, &template, 11).collect();
         // 10000 expected, deviation 100.
         assert!((9_600..10_400).contains(&flows.len()), "{}", flows.len());
         let mean = flows.iter().map(|flow| flow.size.unwrap().get() as f64).sum::<f64>() / flows.len() as f64;
@@ -260,7 +259,8 @@ mod tests {
         let racks: Vec<u32> = vec![2, 0, 2, 0, 1, 2, 0, 2, 3];
         let locality = Locality { racks: racks.clone(), share: 0.7 };
         let all = hosts(9);
-        let flows = poisson(&all, &all, Some(&locality), arrivals, &FlowSize::Fixed(Bytes::new(1)), &template, 3);
+        let size = FlowSize::Fixed(Bytes::new(1));
+        let flows: Vec<_> = poisson(&all, &all, Some(&locality), arrivals, &size, &template, 3).collect();
         // 10000 expected; log-normal gaps vary by 1.3 times their mean.
         assert!((9_500..10_500).contains(&flows.len()), "{}", flows.len());
         let rack = |host: HostId| racks[host.0 as usize];
