@@ -17,27 +17,34 @@ const TICK: Duration = Duration::from_millis(10);
 #[derive(Clone, Debug)]
 pub struct Effort {
     start: Instant,
-    /// The file that has its processor time, and that time at the start; `None` where there is no such file.
-    counted: Option<(PathBuf, Duration)>,
+    /// Where its processor time is, and that time at the start; `None` where there is no such file.
+    counted: Option<(Counter, Duration)>,
 }
 
 impl Effort {
-    fn counted_in(file: PathBuf) -> Effort {
-        let counted = processor_time(&file).map(|used| (file, used));
+    fn counted_in(counter: Counter) -> Effort {
+        let counted = counter.read().map(|used| (counter, used));
         Effort { start: Instant::now(), counted }
     }
 
-    /// Of the thread that calls this.
+    /// Of the thread that calls this, without processes that it starts.
     #[must_use]
     pub fn of_this_thread() -> Effort {
         let thread = std::fs::read_link("/proc/thread-self").unwrap_or_default();
-        Effort::counted_in(PathBuf::from("/proc").join(thread).join("stat"))
+        // The times of children in this file are those of the children of all threads.
+        Effort::counted_in(Counter { file: PathBuf::from("/proc").join(thread).join("stat"), with_children: false })
     }
 
-    /// Of a process that was just started, all its threads included.
+    /// Of a process that was just started, all its threads and the processes that it has waited for included.
     #[must_use]
     pub fn of(child: &Child) -> Effort {
-        Effort::counted_in(PathBuf::from(format!("/proc/{}/stat", child.id())))
+        Effort::counted_in(Counter { file: PathBuf::from(format!("/proc/{}/stat", child.id())), with_children: true })
+    }
+
+    /// Processor time used; `None` where it is unknown, zero after the end.
+    fn used(&self) -> Option<Duration> {
+        let (counter, before) = self.counted.as_ref()?;
+        Some(counter.read().map(|now| now.saturating_sub(*before)).unwrap_or_default())
     }
 
     /// Wall-clock time.
@@ -50,24 +57,31 @@ impl Effort {
     /// waiting counts as working.
     #[must_use]
     pub fn exceeds(&self, limit: Duration) -> bool {
-        let used =
-            self.counted.as_ref().map(|(file, before)| processor_time(file).map(|now| now.saturating_sub(*before)));
-        let worked = match used {
-            // An end is not an excess, and whoever waits for it notices it.
-            Some(used) => used.unwrap_or_default(),
-            None => self.elapsed(),
-        };
-        worked > limit || self.elapsed() > limit * WAITING
+        // An end is not an excess, and whoever waits for it notices it.
+        self.used().unwrap_or_else(|| self.elapsed()) > limit || self.elapsed() > limit * WAITING
     }
 }
 
-/// User and system time, those of children that have ended included.
-fn processor_time(file: &std::path::Path) -> Option<Duration> {
-    let text = std::fs::read_to_string(file).ok()?;
-    // The second field is a name in parentheses, which may contain anything.
-    let (_, fields) = text.rsplit_once(')')?;
-    let ticks: Vec<u32> = fields.split_whitespace().skip(11).take(4).map_while(|field| field.parse().ok()).collect();
-    (ticks.len() == 4).then(|| TICK * ticks.iter().sum())
+/// A file of processor times.
+#[derive(Clone, Debug)]
+struct Counter {
+    file: PathBuf,
+    /// Whether to add the times of children that have ended and were waited for.
+    with_children: bool,
+}
+
+impl Counter {
+    /// User and system time.
+    fn read(&self) -> Option<Duration> {
+        let text = std::fs::read_to_string(&self.file).ok()?;
+        // The second field is a name in parentheses, which may contain anything.
+        let (_, fields) = text.rsplit_once(')')?;
+        let ticks: Vec<u32> =
+            fields.split_whitespace().skip(11).take(4).map_while(|field| field.parse().ok()).collect();
+        let [user, system, children @ ..] = &ticks[..] else { return None };
+        let children: u32 = children.iter().filter(|_| self.with_children).sum();
+        Some(TICK * (user + system + children))
+    }
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -103,5 +117,17 @@ mod tests {
         while !effort.exceeds(Duration::from_millis(30)) {
             std::hint::black_box(0);
         }
+    }
+
+    #[test]
+    fn processes_of_other_threads_are_no_work_of_this_one() {
+        let effort = Effort::of_this_thread();
+        let busy = "n=0; while [ $n -lt 200000 ]; do n=$((n + 1)); done";
+        let started = || std::process::Command::new("sh").args(["-c", busy]).spawn().unwrap();
+        let ended = std::thread::spawn(move || started().wait().unwrap()).join().unwrap();
+        assert!(ended.success());
+        let all = Counter { with_children: true, ..effort.counted.clone().unwrap().0 };
+        assert!(all.read().unwrap() >= effort.used().unwrap() + 5 * TICK, "the process has worked");
+        assert!(effort.used().unwrap() <= 2 * TICK, "and this thread has not: {:?}", effort.used());
     }
 }
