@@ -103,7 +103,7 @@ fn tidy(table: &SweepTable) -> std::result::Result<Table, arrow_schema::ArrowErr
 
 /// Runs a scenario several ways. Returns the comparison as `compare --json` prints it, and the directory.
 #[pyfunction]
-#[pyo3(signature = (scenario, key, values, threads=None, out=None, overwrite=false, progress=None))]
+#[pyo3(signature = (scenario, key, values, threads=None, out=None, overwrite=false, why=false, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "all but two are named in Python")]
 pub fn compare<'py>(
     py: Python<'py>,
@@ -113,6 +113,7 @@ pub fn compare<'py>(
     threads: Option<usize>,
     out: Option<PathBuf>,
     overwrite: bool,
+    why: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(Bound<'py, PyAny>, PathBuf)> {
     let (file, List(values)) = (scenario.file()?, values);
@@ -120,7 +121,7 @@ pub fn compare<'py>(
         return Err(other(format!("'{twice}' is given twice: name each value once")));
     }
     let (path, overrides) = (file.path.clone(), scenario.overrides().to_vec());
-    let study = CompareStudy { file: path, overrides, key, values, option: "values" };
+    let study = CompareStudy { file: path, overrides, key, values, option: "values", causes: why };
     let refused = |error: CompareError| match error {
         CompareError::Scenario { errors, .. } => of_scenario_in(py, &errors, &file.dictionary),
         CompareError::Study(error) => other(error),

@@ -89,12 +89,13 @@ class Comparison(Rows):
 
 
 def compare(source, key="protocol.name", values=(), protocols=None, set=None, threads=None, out=None,
-            overwrite=False, progress=None):
+            overwrite=False, why=False, progress=None):
     """Runs a scenario several ways and puts the results side by side.
 
     `compare(scenario, protocols=["none", "dcqcn"])` compares controls, `compare(scenario,
     "switches[0].buffers[0].xoff", ["40KB", "80KB"])` values of any key. The runs are recorded in `out` (by default
-    `results/NAME-compared`). Ctrl-C raises KeyboardInterrupt; finished runs are kept there.
+    `results/NAME-compared`). With `why`, they record causes, and the rows have victims and the worst root. Ctrl-C raises
+    KeyboardInterrupt; finished runs are kept there.
     """
     scenario = _scenario(source, set)
     if protocols is not None:
@@ -102,7 +103,7 @@ def compare(source, key="protocol.name", values=(), protocols=None, set=None, th
     values = _toml.values(values, "protocols" if protocols is not None else "the values to compare")
     with progress_for(progress, scenario.name) as see:
         document, directory = _tailback.compare(
-            scenario._inner, key, values, threads, None if out is None else os.fspath(out), overwrite, see
+            scenario._inner, key, values, threads, None if out is None else os.fspath(out), overwrite, why, see
         )
     return Comparison(document, directory)
 

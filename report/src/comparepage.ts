@@ -17,8 +17,8 @@ type Row = Record<string, string | number | null>;
 /** Networks that are drawn beside each other: three rows of three on a wide screen. */
 const MOST_DRAWN = 9;
 
-/** The drawings of several runs, and what is to be seen in each. */
-export function networks(runs: Run[], link: TimeLink): HTMLElement[] {
+/** The drawings of several runs, and what is to be seen in each; `measure` says how to measure what is estimated. */
+export function networks(runs: Run[], link: TimeLink, measure: string): HTMLElement[] {
   const shown = runs.slice(0, MOST_DRAWN);
   const made = stage(shown, link);
   const words = el("div");
@@ -26,7 +26,7 @@ export function networks(runs: Run[], link: TimeLink): HTMLElement[] {
   void made.courses.then((courses) => {
     if (courses.every((course) => course.weight === 0)) return;
     courses.forEach((course, i) => {
-      const told = story(shown[i], course) ?? el("p", { class: "note" }, "No link was blocked.");
+      const told = story(shown[i], course, measure) ?? el("p", { class: "note" }, "No link was blocked.");
       words.append(...(shown.length > 1 ? [el("h4", {}, shown[i].label)] : []), told);
     });
   });
@@ -108,6 +108,11 @@ export async function comparePage(report: Report, into: HTMLElement): Promise<vo
   const link = new TimeLink(Math.max(1, ...report.runs.map((run) => run.manifest.simulated_ps)));
   const runs = report.runs.map((about) => new Run(about, link));
   const number = (name: string, key: string, quantity: Quantity, meaning: string): Column<Row> => ({ name, meaning, number: true, value: (row) => row[key] ?? null, text: (row) => show((row[key] ?? null) as number | null, quantity) });
+  const measured: Column<Row>[] = [
+    { name: "victims", meaning: "of the workload's flows, by the causes of the run", number: true, value: (row) => row["victims"] ?? null },
+    { name: "worst root", meaning: "to which all flows of the run lost most time", value: (row) => row["root"] ?? null, text: (row) => String(row["root"] ?? "").replace("->", "\u2192") },
+    number("time lost to it", "root_seconds", "time", "by all flows of the run"),
+  ];
   const columns: Column<Row>[] = [
     { name: compare.key, value: (row) => row["value"] },
     { name: "workload", value: (row) => row["workload"] },
@@ -123,12 +128,13 @@ export async function comparePage(report: Report, into: HTMLElement): Promise<vo
     number("paused", "paused", "fraction", "part of the time that one port was paused, at most"),
     { name: "dropped", number: true, value: (row) => row["dropped_frames"] },
     { name: "fullest queue", meaning: "the link that this queue waits for", value: (row) => row["fullest_queue"] ?? null, text: (row) => String(row["fullest_queue"] ?? "").replace("->", " \u2192 ") },
+    ...(compare.rows.some((row) => typeof row["victims"] === "number") ? measured : []),
     { name: "outcome", value: (row) => row["outcome"] },
     { name: "fingerprint", value: (row) => row["fingerprint"] },
   ];
   into.append(section("Side by side", "table", dataTable("Comparison", columns, compare.rows), sideBySide(compare.key, compare.rows)));
   await Promise.all(runs.map((run) => run.load()));
-  into.append(section("Networks", "networks", ...networks(runs, link)));
+  into.append(section("Networks", "networks", ...networks(runs, link, "tailback compare FILE ... --why --report")));
   overlays(runs, link, (title, id, ...children) => into.append(section(title, id, ...children)));
   const joined = joinedNote(runs);
   if (joined) into.append(joined);

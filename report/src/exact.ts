@@ -44,7 +44,7 @@ export class ExactTrees {
     const foreign = new Set<string>();
     for (const flow of run.why?.flows ?? []) {
       if (!flow.victim) continue;
-      for (const cause of flow.causes) if (cause.on_path === false && cause.root !== null && cause.root !== "cycle") foreign.add(`${flow.number} ${cause.cause} ${cause.root} ${cause.port}`);
+      for (const cause of flow.causes) if (cause.on_path === false && cause.root !== null) foreign.add(`${flow.number} ${cause.cause} ${cause.root} ${cause.port}`);
     }
     for (const key of run.keys("cause_samples")) {
       const [flow, cause, root, port] = key;

@@ -113,6 +113,7 @@ export class NetworkDrawing implements Painter {
       if (run.lossy()) add(queue === "" ? "all queues are empty." : `${queue}.`);
       else add(`no link is blocked${queue === "" ? "" : `; ${queue}`}.`);
     }
+    if (!seen.exact && seen.trees.length + seen.circle.length > 0) add("estimated from samples: ");
     seen.trees.slice(0, 3).forEach((tree, i) => {
       if (i > 0) add(" ");
       const direction = run.directionOf(tree.root, tree.class);
@@ -126,7 +127,7 @@ export class NetworkDrawing implements Painter {
       add(".");
     });
     if (seen.trees.length > 3) add(` ${seen.trees.length - 3} smaller ${seen.trees.length === 4 ? "tree is" : "trees are"} not listed.`);
-    const without = seen.exact ? "blocked until credits or a resume arrive" : "blocked, no root found";
+    const without = !seen.known ? "blocked; this report has no room for the roots" : seen.exact ? "blocked until credits or a resume arrive" : "blocked, no root found";
     if (seen.circle.length > 0) {
       add(" ");
       add(`deadlock: ${seen.circle.map(named).join(", ")} wait for each other in a cycle.`, "root");

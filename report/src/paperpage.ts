@@ -15,6 +15,9 @@ import { facts, section } from "./shell";
 import type { FigureAbout, Finding, GridChartAbout, Report, Statement, Summary, SummaryAbout, TimeChartAbout } from "./types";
 import { expectedText, measuredText, quantityOfUnit, spaced, verdictKind, verdictText } from "./verdicts";
 
+/** How roots and victims of a figure's runs are measured rather than estimated. */
+const MEASURE_FIGURE = "probes.record with \"causes\" in the figure's scenario";
+
 const lastName = (axis: string) => (axis.split(".").pop() ?? axis).replaceAll("_", " ");
 
 function cellText(cell: Record<string, string> | undefined): string {
@@ -260,14 +263,14 @@ function runParts(figure: FigureAbout, link: TimeLink, runs: Run[]): [HTMLElemen
     if (!(await atOnce())) return;
     title.textContent = runs.length === 1 ? "All series of the run" : `All series ${variants}`;
     await Promise.all(runs.map((run) => run.load()));
-    seen.append(runs.length === 1 ? "" : el("h4", {}, "Networks"), ...networks(runs, link));
+    seen.append(runs.length === 1 ? "" : el("h4", {}, "Networks"), ...networks(runs, link, MEASURE_FIGURE));
   });
   let made = false;
   details.addEventListener("toggle", async () => {
     if (made || !details.open) return;
     made = true;
     await Promise.all(runs.map((run) => run.load()));
-    if (!(await atOnce())) body.append(...networks(runs, link));
+    if (!(await atOnce())) body.append(...networks(runs, link, MEASURE_FIGURE));
     overlays(runs, link, (heading, _, ...children) => body.append(el("h4", {}, heading), ...children));
     const joined = joinedNote(runs);
     if (joined) body.append(joined);

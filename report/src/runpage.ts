@@ -84,11 +84,14 @@ export function summary(run: Run): HTMLElement {
   return el("div", { class: "summary" }, description ? el("p", { class: "description" }, description) : null, list, text, expected);
 }
 
+/** How to measure what is estimated here: a command, or what a scenario records. */
+export const MEASURE_RUN = "tailback run FILE --why --report";
+
 /** The run in words: from its causes where they were measured, otherwise from the worst moment of its samples. */
-export function story(run: Run, course: Course): HTMLElement | null {
+export function story(run: Run, course: Course, measure = MEASURE_RUN): HTMLElement | null {
   if (run.why) return el("p", { class: "story" }, run.why.headline);
   const told = estimated(run, course);
-  told?.append(" ", el("span", { class: "note" }, "Roots and victims are estimated from samples; ", el("code", {}, "tailback run FILE --why --report"), " measures them."));
+  told?.append(" ", el("span", { class: "note" }, "Roots and victims are estimated from samples; ", el("code", {}, measure), " measures them."));
   return told;
 }
 

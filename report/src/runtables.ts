@@ -56,7 +56,7 @@ export function flowTable(run: Run, course: Course | null, pick?: (flow: number)
     {
       name: "victim",
       number: true,
-      meaning: run.why ? "part of its loss to roots that it does not use, of a victim" : "part of its lifetime in which a link of its path was blocked in its class, its throughput was below its fair share, and it did not contribute to the congestion",
+      meaning: run.why ? "part of its loss to roots that it does not use, of a victim" : "estimated from samples: part of its lifetime in which a link of its path was blocked in its class, its throughput was below its fair share, and it did not contribute to the congestion",
       value: victim,
       text: (flow) => percent(victim(flow)),
     },

@@ -133,7 +133,7 @@ function growthChart(runs: Run[], all: Course[], link: TimeLink): TimeChart {
   });
   return new TimeChart({
     title: "Blocked links and victims",
-    note: "click to show that instant in the network",
+    note: `${runs.every((run) => run.why) ? "" : "estimated from samples; "}click to show that instant in the network`,
     y: "count",
     quantity: "count",
     link,

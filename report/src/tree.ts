@@ -9,7 +9,8 @@
 // A flow is a victim of a tree if it is under way, crosses a blocked direction of the tree in its own class, gets less than its
 // fair share, and has no part in it: its own path does not lead from there over blocked directions to a root.
 //
-// All of this is an estimate from samples. Where the run has measured causes, trees and victims are those of the causes.
+// All of this is an estimate from samples. Where the run has measured causes, trees and victims are those of the causes, and
+// if a report has no room for their table, there are none.
 import { ExactTrees } from "./exact";
 import type { Run } from "./run";
 import type { Series } from "./series";
@@ -62,6 +63,8 @@ export interface Congestion {
   failed: number[];
   /** Whether it is measured, rather than estimated from samples. */
   exact: boolean;
+  /** Whether roots and victims are known: measured ones may be left out of a report. */
+  known: boolean;
 }
 
 /** More of the interval than this is as good as all of it. */
@@ -359,9 +362,12 @@ export class CongestionReader {
     const state = this.directions(at);
     const { ports, nodes } = this.run;
     const failed = new Set(this.run.failed(at - this.run.sample, at));
-    if (this.exact) return { at, state, ...this.exact.read(at), failed: [...failed], exact: true };
+    if (this.exact) return { at, state, ...this.exact.read(at), failed: [...failed], exact: true, known: true };
     const held = new Set<number>();
     state.blocked.forEach((part, cell) => part > HELD && held.add(cell));
+    const named = (cell: number) => ({ port: this.portOf(cell), class: cell % this.classes });
+    // An estimate must not stand beside what was measured.
+    if (this.run.why) return { at, state, trees: [], stray: [...held].map(named), circle: [], failed: [...failed], exact: true, known: false };
     const roots: { cell: number; receiver: boolean }[] = [];
     for (let cell = 0; cell < state.blocked.length; cell++) {
       const port = this.portOf(cell);
@@ -397,8 +403,7 @@ export class CongestionReader {
       trees.push({ root: this.portOf(root), class: of, receiver, directions, victims: this.victims(directions, of, held, all, at) });
     }
     const stray = [...held].filter((cell) => !taken.has(cell));
-    const named = (cell: number) => ({ port: this.portOf(cell), class: cell % this.classes });
-    return { at, state, trees, stray: stray.map(named), circle: this.circle(stray, at).map(named), failed: [...failed], exact: false };
+    return { at, state, trees, stray: stray.map(named), circle: this.circle(stray, at).map(named), failed: [...failed], exact: false, known: true };
   }
 
   /** A circle of directions that wait for each other; empty if there is none. */

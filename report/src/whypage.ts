@@ -87,7 +87,7 @@ function matrix(why: WhyAbout, pick: (flow: number) => void): HTMLElement {
   const cellOf = (flow: WhyFlow, { key, name }: Place) => {
     const causes = flow.causes.filter((cause) => placeOf(cause)?.key === key);
     const share = causes.reduce((sum, { picoseconds }) => sum + picoseconds, 0) / Math.max(1, flow.picoseconds);
-    const foreign = causes.some(({ on_path, root }) => on_path === false && root !== "cycle");
+    const foreign = causes.some(({ on_path, root }) => on_path === false && root !== null);
     const by = [...new Set(causes.flatMap(({ by }) => by.map((culprit) => culprit.flow)))].slice(0, 8);
     const title = causes.length === 0 ? "" : `${flow.flow} lost ${percent(share)} of its time at ${name}${foreign ? ", which it does not use" : ""}${by.length > 0 ? `, to ${by.join(", ")}` : ""}`;
     const cell = el("td", { class: foreign && share >= NOTICEABLE ? "number foreign" : "number", title }, percent(share));

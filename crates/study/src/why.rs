@@ -4,7 +4,9 @@
 //! without a size, the throughput that it lost against its fair share is divided among them. The waits that its fair share
 //! contains are no loss: at that share, too, it waits for others on its own path.
 
+mod losses;
 mod overview;
+mod sentence;
 
 use fabric::record::schema::{self, Table};
 use files::text::on_one_line;
@@ -23,8 +25,6 @@ const LITTLE: f64 = 0.1;
 const NEGLIGIBLE: f64 = 0.005;
 /// Part of its fair share that a flow may miss without a word: frames at the ends of the measured time.
 const NOTICEABLE: f64 = 0.02;
-/// Flows that a sentence names.
-const MOST_NAMES: usize = 6;
 
 /// The flows that are asked about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,6 +81,9 @@ pub struct CauseAnswer {
     /// The flows to blame with their picoseconds, the most guilty first: the culprits of a root if it has any, otherwise
     /// all.
     pub by: Vec<(String, u64)>,
+    /// The flows of `by`, and the flow itself, that came to this link when a link of their path failed, with the link that
+    /// they used at the same switch before.
+    pub rerouted: Vec<(String, String)>,
     /// Time in picoseconds.
     pub picoseconds: u64,
     /// Part of the loss; `None` if it is no loss.
@@ -102,10 +105,14 @@ pub struct FlowAnswer {
     pub complete: bool,
     /// Fair share and goodput in bits per second, of a flow without a size.
     pub rates: Option<(f64, f64)>,
+    /// The link or host that limits its fair share, if there is one.
+    pub bottleneck: Option<String>,
     /// Part of the loss to roots that it does not use.
     pub victim_share: f64,
     /// Frames that were lost and not retransmitted, and frames made.
     pub lost_frames: (u64, u64),
+    /// Where most of its lost frames were lost, and why, such as `dropped at sw1 -> h6 (its queue was full)`.
+    pub lost_at: Option<String>,
     /// The causes, the longest first.
     pub causes: Vec<CauseAnswer>,
 }
@@ -118,7 +125,11 @@ struct Tables {
     finite: Vec<bool>,
     goodput: Vec<Option<f64>>,
     lost_frames: Vec<(u64, u64)>,
+    lost_at: BTreeMap<u32, String>,
     fair: Vec<Option<f64>>,
+    bottleneck: Vec<Option<String>>,
+    /// By flow: the ports of its path at the start, if links fail and the path is known.
+    paths: Vec<Option<Vec<u32>>>,
     /// By port: sender and receiver.
     ports: Vec<(String, String)>,
     /// By port and kind of root: its culprits, the most guilty first.
@@ -157,20 +168,28 @@ impl Tables {
             flows.sort_by_key(|&(time, flow)| (Reverse(time), flow));
             flows.into_iter().map(|(_, flow)| flow).collect()
         };
+        let names: Vec<(String, String)> = ports
+            .texts("node")
+            .iter()
+            .zip(ports.texts("peer"))
+            .map(|(node, peer)| (on_one_line(node).into_owned(), on_one_line(peer).into_owned()))
+            .collect();
+        let lost_at =
+            if lost.iter().any(|&frames| frames > 0) { losses::places(results, &ports)? } else { BTreeMap::new() };
+        let bottleneck = |row: usize| network.flows.bottleneck.get(row).cloned().flatten();
+        let one_line = |name: String| on_one_line(&name).into_owned();
         Ok(Tables {
             causes: read(results, &schema::CAUSES)?,
+            lost_at,
+            bottleneck: rows.clone().map(|row| bottleneck(row).map(one_line)).collect(),
+            paths: if network.faults.is_empty() { Vec::new() } else { network.flows.path.clone() },
             complete: rows.clone().map(|row| here(row, "completed")).collect(),
             finite: rows.clone().map(|row| here(row, "size")).collect(),
             goodput: rows.clone().map(|row| here(row, "goodput").then(|| goodput[row])).collect(),
             lost_frames: rows.clone().map(|row| (lost[row] as u64, made[row] as u64)).collect(),
             fair: rows.map(|row| network.flows.fair_share.get(row).copied().flatten()).collect(),
             flows: flows.texts("name").iter().map(|name| on_one_line(name).into_owned()).collect(),
-            ports: ports
-                .texts("node")
-                .iter()
-                .zip(ports.texts("peer"))
-                .map(|(node, peer)| (on_one_line(node).into_owned(), on_one_line(peer).into_owned()))
-                .collect(),
+            ports: names,
             culprits: culprits.into_iter().map(|(key, flows)| (key, ranked(flows))).collect(),
         })
     }
@@ -182,6 +201,14 @@ impl Tables {
 
     fn flow(&self, flow: u32) -> String {
         self.flows.get(flow as usize).cloned().unwrap_or_else(|| format!("flow {flow}"))
+    }
+
+    /// The link that a flow used at a switch before it came to a port of the switch, if its path has changed.
+    fn before(&self, flow: u32, port: u32) -> Option<String> {
+        let path = self.paths.get(flow as usize)?.as_ref()?;
+        let node = |port: u32| self.ports.get(port as usize).map(|(node, _)| node);
+        let old = path.iter().copied().find(|&old| node(old) == node(port))?;
+        (old != port).then(|| self.link(i64::from(old)))
     }
 
     /// The answer for one flow, from its rows.
@@ -196,12 +223,11 @@ impl Tables {
             rows.iter().filter(|&&row| which(row)).map(|&row| time[row] as u64).sum()
         };
         let root = |row: usize| table.texts("root")[row].as_str();
-        // All flows of a cycle wait for each other: none of them is a bystander.
-        let foreign = |row: usize| !matches!(root(row), "" | "cycle") && !is_true(table, row, "on_path");
-        // What others do on its own path is in its fair share, too.
+        let foreign = |row: usize| !root(row).is_empty() && !is_true(table, row, "on_path");
+        // What others do on its own path is in its fair share, too, and so are the returns of credits and resumes there.
         let shared = |row: usize| match table.texts("cause")[row].as_str() {
             "contention" | "signals" => true,
-            _ => root(row) == "output" && is_true(table, row, "on_path"),
+            _ => matches!(root(row), "output" | "credits" | "resume") && is_true(table, row, "on_path"),
         };
         let own = sum(&|row| table.texts("cause")[row] == "path");
         let fair_wait = match rates.filter(|&(fair, goodput)| is_below(fair, goodput) && goodput > 0.0) {
@@ -238,14 +264,22 @@ impl Tables {
             let guilty = port.and_then(|port| self.culprits.get(&(port, root.to_owned()))).filter(|_| !root.is_empty());
             let time_of = |flow: u32| by.iter().find(|known| known.1 == flow).map_or(0, |known| known.0);
             let guilty = guilty.map(|flows| flows.iter().map(|&flow| (time_of(flow), flow)).collect::<Vec<_>>());
+            let by = guilty.unwrap_or(by);
+            // A failed link is no detour.
+            let here = port.filter(|_| cause == "contention" || root == "output");
+            let own = here.filter(|_| is_true(table, rows[0], "on_path")).map(|_| flow as u32);
+            let flows = by.iter().map(|&(_, flow)| flow).chain(own);
+            let moved = |flow: u32| Some((self.flow(flow), self.before(flow, here? as u32)?));
+            let rerouted = flows.filter_map(moved).collect();
             CauseAnswer {
+                rerouted,
                 cause: cause.to_owned(),
                 root: (!root.is_empty()).then(|| root.to_owned()),
                 port: port.and_then(|port| u32::try_from(port).ok()),
                 link: port.map(|port| self.link(port)),
                 on_path: port.map(|_| is_true(table, rows[0], "on_path")),
                 via: most(&rows, "via").first().map(|&(_, port)| self.link(port)),
-                by: guilty.unwrap_or(by).iter().map(|&(sum, flow)| (self.flow(flow), sum)).collect(),
+                by: by.iter().map(|&(sum, flow)| (self.flow(flow), sum)).collect(),
                 picoseconds,
                 share_of_loss: is_loss(rows[0]).then(|| rows.iter().map(|&row| loss_of(row)).sum::<f64>() / charged),
             }
@@ -260,7 +294,9 @@ impl Tables {
             complete: self.complete[flow],
             rates,
             victim_share: to_others / charged,
+            bottleneck: self.bottleneck[flow].clone(),
             lost_frames: self.lost_frames[flow],
+            lost_at: self.lost_at.get(&(flow as u32)).cloned(),
             causes,
         }
     }
@@ -368,53 +404,6 @@ impl FlowAnswer {
         }
     }
 
-    /// One sentence.
-    #[must_use]
-    pub fn sentence(&self) -> String {
-        let name = &self.name;
-        if self.is_unharmed() {
-            return match self.rates {
-                Some((fair, _)) => format!("{name}: not slowed; it gets its fair share of {}", text::rate(fair)),
-                None => {
-                    let (time, lost) = (span(self.picoseconds), span(self.lost_picoseconds));
-                    format!("{name}: not slowed; of {time} it lost {lost}")
-                }
-            };
-        }
-        let role = if self.is_victim() { "victim: " } else { "" };
-        let lost = match (self.rates, self.lost_rate()) {
-            (Some((fair, _)), Some(lost)) if self.loses_share() => {
-                format!("{} lost", text::part_of_rate(lost, fair))
-            }
-            (Some((fair, _)), _) => format!("gets its fair share of {}", text::rate(fair)),
-            (None, _) if self.complete => {
-                format!("took {}, {} of it waiting", span(self.picoseconds), span(self.lost_picoseconds))
-            }
-            (None, _) => format!("not complete after {}; waited {}", span(self.picoseconds), self.lost_part()),
-        };
-        let lost = match self.lost_frames {
-            (0, _) => lost,
-            (frames, made) => format!("{lost}; {frames} of {made} frames dropped or lost and not retransmitted"),
-        };
-        if self.waits_little() {
-            let place =
-                if self.lost_frames.0 > 0 { "" } else { ", but not at its source: its frames wait in the network" };
-            return format!("{name}: {lost}{place}");
-        }
-        let losses = self.causes.iter().filter_map(|cause| Some((cause, cause.share_of_loss?)));
-        let mut parts: Vec<String> = Vec::new();
-        for (cause, share) in losses {
-            if parts.is_empty() || share >= LITTLE {
-                parts.push(format!("{:.0} % {}", share * 100.0, cause.words()));
-            }
-        }
-        format!("{name}: {role}{lost}, {}", parts.join("; "))
-    }
-
-    fn lost_part(&self) -> String {
-        format!("{:.0} % of its time", self.lost_picoseconds as f64 / self.picoseconds.max(1) as f64 * 100.0)
-    }
-
     /// The answer as JSON.
     #[must_use]
     pub fn record(&self) -> Value {
@@ -427,6 +416,7 @@ impl FlowAnswer {
                 "on_path": cause.on_path,
                 "via": cause.via,
                 "by": cause.by.iter().map(|(flow, time)| json!({ "flow": flow, "picoseconds": time })).collect::<Vec<Value>>(),
+                "rerouted": cause.rerouted.iter().map(|(flow, from)| json!({ "flow": flow, "from": from })).collect::<Vec<Value>>(),
                 "picoseconds": cause.picoseconds,
                 "share_of_loss": cause.share_of_loss,
             })
@@ -441,61 +431,13 @@ impl FlowAnswer {
             "lost_picoseconds": self.lost_picoseconds,
             "victim_share_of_loss": self.victim_share,
             "lost_frames": self.lost_frames.0,
+            "lost_at": self.lost_at,
+            "bottleneck": self.bottleneck,
             "fair_share_bits_per_second": self.rates.map(|rates| rates.0),
             "goodput_bits_per_second": self.rates.map(|rates| rates.1),
             "lost_bits_per_second": self.lost_rate(),
             "causes": self.causes.iter().map(cause).collect::<Vec<Value>>(),
         })
-    }
-}
-
-impl CauseAnswer {
-    /// The flows to blame, at most so many by name.
-    #[must_use]
-    pub fn names(&self, most: usize) -> String {
-        let shown: Vec<&str> = self.by.iter().take(most).map(|(name, _)| name.as_str()).collect();
-        match self.by.len().saturating_sub(most) {
-            0 => shown.join(", "),
-            more => format!("{} and {more} more", shown.join(", ")),
-        }
-    }
-
-    /// The cause as the end of a sentence.
-    fn words(&self) -> String {
-        let link = self.link.as_deref().unwrap_or("?");
-        let by = |what: &str| match self.by.is_empty() {
-            true => String::new(),
-            false => format!("{what} {}", self.names(MOST_NAMES)),
-        };
-        let foreign = if self.on_path == Some(false) { ", which it does not use" } else { "" };
-        let through = match &self.via {
-            Some(via) if via != link => format!(", through {via}"),
-            _ => String::new(),
-        };
-        let receiver = link.rsplit(" -> ").next().unwrap_or(link);
-        let inside = if self.cause == "head-of-line" { " (head-of-line blocking in a switch)" } else { "" };
-        let culprits = by(", culprits");
-        let told = |how: &str| self.link.as_deref().map(|link| format!(", {how} {link}")).unwrap_or_default();
-        match (self.cause.as_str(), self.root.as_deref()) {
-            (_, Some("output")) => format!("to {link}{foreign}{through}{inside}{culprits}"),
-            (_, Some("receiver")) => format!("to the slow receiver {receiver}{foreign}{through}{inside}{culprits}"),
-            (_, Some("link")) => format!("to the failed link {link}{foreign}{through}{inside}{culprits}"),
-            // All of its flows wait for each other.
-            (_, Some("cycle")) => format!("to a cycle of blocked links through {link}{inside}"),
-            (_, Some("credits")) => format!("to {link}, whose credits do not cover its round trip"),
-            (_, Some(_)) => format!("to {link}, which was paused and had not resumed"),
-            ("contention", _) => format!("to contention at {link}{}", by(" by")),
-            ("link-down", _) => format!("to the failed link {link}"),
-            ("receiver", _) => format!("to its own slow receiver {receiver}"),
-            ("crossbar", _) => format!("inside the switch before {link}"),
-            ("signals", _) => format!("to pause and credit frames at {link}"),
-            ("rate", _) => format!("to its rate limit{}", told("set by")),
-            ("window", _) => format!("to its window{}", told("set by")),
-            ("retransmission", _) => "to retransmissions".to_owned(),
-            ("recovery", _) => format!("to waiting for acknowledgements and timeouts{}", told("after losses at")),
-            ("delivery", _) => format!("to frames that have not arrived{}", told("after losses at")),
-            (other, _) => format!("to {other}"),
-        }
     }
 }
 
@@ -508,62 +450,4 @@ fn is_below(share: f64, throughput: f64) -> bool {
 #[must_use]
 pub fn span(picoseconds: u64) -> String {
     text::seconds(picoseconds as f64 / 1e12)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_sentence_of_a_victim_names_root_link_and_culprits() {
-        let cause = |cause: &str, share: Option<f64>| CauseAnswer {
-            cause: cause.into(),
-            root: None,
-            port: None,
-            link: None,
-            on_path: None,
-            via: None,
-            by: Vec::new(),
-            picoseconds: 1,
-            share_of_loss: share,
-        };
-        let root = CauseAnswer {
-            root: Some("output".into()),
-            link: Some("sw1 -> h6".into()),
-            on_path: Some(false),
-            via: Some("sw0 -> sw1".into()),
-            by: vec![("hot h0->h6".to_owned(), 2), ("hot h1->h6".to_owned(), 1)],
-            ..cause("blocking", Some(0.97))
-        };
-        let mut answer = FlowAnswer {
-            number: 0,
-            name: "victim".into(),
-            picoseconds: 4_000_000_000,
-            lost_picoseconds: 3_300_000_000,
-            complete: false,
-            rates: Some((9.868e9, 1.64e9)),
-            victim_share: 0.97,
-            lost_frames: (0, 100),
-            causes: vec![root, cause("path", None), cause("rate", Some(0.03))],
-        };
-        let text = "victim: victim: 8.23 of 9.87 Gb/s lost, 97 % to sw1 -> h6, which it does not use, through sw0 -> sw1, \
-                    culprits hot h0->h6, hot h1->h6";
-        assert_eq!(answer.sentence(), text);
-        answer.rates = None;
-        answer.complete = true;
-        assert!(
-            answer.sentence().starts_with("victim: victim: took 4.00 ms, 3.30 ms of it waiting, 97 % to sw1 -> h6")
-        );
-        answer.lost_picoseconds = 700;
-        assert_eq!(answer.sentence(), "victim: not slowed; of 4.00 ms it lost 0.7 ns");
-        answer.rates = Some((9.868e9, 1.64e9));
-        let lost = "victim: 8.23 of 9.87 Gb/s lost";
-        assert_eq!(answer.sentence(), format!("{lost}, but not at its source: its frames wait in the network"));
-        answer.lost_frames.0 = 83;
-        assert_eq!(answer.sentence(), format!("{lost}; 83 of 100 frames dropped or lost and not retransmitted"));
-        answer.rates = Some((9.868e9, 9.86e9));
-        answer.lost_frames.0 = 0;
-        assert_eq!(answer.sentence(), "victim: not slowed; it gets its fair share of 9.87 Gb/s");
-        assert!(!answer.is_victim());
-    }
 }

@@ -67,6 +67,15 @@ pub struct ComparisonRow {
     pub paused: Option<f64>,
     /// Number of dropped frames in the whole run.
     pub dropped_frames: u64,
+    /// Number of the workload's flows that are victims, from the causes of the run, if it recorded them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub victims: Option<usize>,
+    /// The root to which all flows of the run lost most time, in words. None if causes were not recorded, or no time was lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root: Option<String>,
+    /// Time that all flows lost to that root, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root_seconds: Option<f64>,
     /// Fingerprint of the run, in hexadecimal.
     pub fingerprint: String,
 }

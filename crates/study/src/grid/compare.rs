@@ -4,11 +4,12 @@ use super::points::program;
 use crate::run::execute::cores;
 use crate::run::execute::{Execution, Existing, Options, Recording, StudyError, execute};
 use crate::run::names::{file_name, usual_place};
+use crate::why::{Overview, RootAnswer, WhyError, overview};
 use fabric::Progress;
 use fabric::graph::Graph;
 use files::text::hexadecimal;
 use results::document::{ComparedRun, Comparison, ComparisonRow, FinishedRun};
-use results::{ComparisonPlan, ComparisonWriter, ResultsError, remove_result};
+use results::{ComparisonPlan, ComparisonWriter, Results, ResultsError, remove_result};
 use scenario::{Errors, Plan, load};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
@@ -27,6 +28,8 @@ pub struct CompareStudy {
     pub values: Vec<String>,
     /// The option that gave them, for error messages.
     pub option: &'static str,
+    /// Whether all runs record causes, from which their roots and victims then come.
+    pub causes: bool,
 }
 
 /// An error of a comparison.
@@ -115,10 +118,12 @@ impl CompareStudy {
         let mut overrides = self.overrides.clone();
         let own = format!("{}={value}", self.key);
         overrides.push(own.clone());
-        load(&self.file, &overrides).map_err(|errors| CompareError::Scenario {
+        let mut plan = load(&self.file, &overrides).map_err(|errors| CompareError::Scenario {
             value: value.to_owned(),
             errors: errors.given_by(&[own], self.option),
-        })
+        })?;
+        plan.probes.causes |= self.causes;
+        Ok(plan)
     }
 
     /// Loads all plans. They are not kept, because together they may not fit in memory.
@@ -128,6 +133,9 @@ impl CompareStudy {
     pub fn load(&self) -> Result<LoadedComparison, CompareError> {
         let mut name = String::new();
         let mut digest = Sha256::new_with_prefix(results::VERSION);
+        if self.causes {
+            digest.update("causes");
+        }
         for value in &self.values {
             let plan = self.plan(value)?;
             plan.inputs().for_each(|input| digest.update(input.sha256.as_bytes()));
@@ -218,7 +226,7 @@ impl CompareStudy {
                 }
                 return Err(stopped(&writer));
             }
-            let finished = finished(value, &plan, &execution);
+            let finished = finished(value, &plan, &execution)?;
             outcomes.push(finished.outcome.clone());
             writer.add(finished)?;
         }
@@ -239,12 +247,29 @@ fn link_name(graph: &Graph, port: u32) -> Option<String> {
     Some(format!("{}->{}", graph.nodes[node].name, graph.nodes[end.peer.0 as usize].name))
 }
 
+/// Returns the causes of a recorded run, if it recorded them.
+fn causes(execution: &Execution) -> Result<Option<Overview>, ResultsError> {
+    let Some(recorded) = &execution.recorded else { return Ok(None) };
+    match overview(&Results::open(recorded)?, usize::MAX) {
+        Ok(overview) => Ok(overview),
+        Err(WhyError::Results(error)) => Err(error),
+        // There is always an answer to the question for the worst.
+        Err(WhyError::Nothing(_)) => Ok(None),
+    }
+}
+
 /// Returns the measurements of a run.
-fn finished(value: &str, plan: &Plan, execution: &Execution) -> FinishedRun {
+fn finished(value: &str, plan: &Plan, execution: &Execution) -> Result<FinishedRun, ResultsError> {
+    let causes = causes(execution)?;
+    let root = causes.as_ref().and_then(|causes| causes.roots.first());
+    let victims = |workload: u32| {
+        let flows = causes.as_ref()?.worst.iter().filter(|answer| answer.is_victim());
+        Some(flows.filter(|answer| plan.workload_of_flow.get(answer.number as usize) == Some(&workload)).count())
+    };
     let (totals, extremes) = (&execution.report.totals, &execution.extremes);
     let fullest = extremes.fullest_port.and_then(|port| link_name(&plan.spec.graph, port));
     let (outcome, fingerprint) = (execution.measures.outcome.to_owned(), results::hex(execution.report.fingerprint));
-    let rows = execution.measures.workloads(plan).into_iter().map(|line| ComparisonRow {
+    let rows = (0..).zip(execution.measures.workloads(plan)).map(|(workload, line)| ComparisonRow {
         value: value.to_owned(),
         workload: line.name,
         outcome: outcome.clone(),
@@ -261,8 +286,11 @@ fn finished(value: &str, plan: &Plan, execution: &Execution) -> FinishedRun {
         paused: extremes.paused,
         pause_frames: totals.pause_frames,
         dropped_frames: totals.dropped_frames,
+        victims: victims(workload),
+        root: root.map(RootAnswer::name),
+        root_seconds: root.map(|root| root.picoseconds as f64 / 1e12),
         fingerprint: fingerprint.clone(),
     });
     let rows = rows.collect();
-    FinishedRun { value: value.to_owned(), outcome, fingerprint, rows }
+    Ok(FinishedRun { value: value.to_owned(), outcome, fingerprint, rows })
 }

@@ -184,7 +184,7 @@ impl Course<'_> {
         let Ok(place) = self.causes.binary_search_by_key(&flow, |causes| causes.flow) else { return f64::NAN };
         self.causes[place].seconds(|key, on_path| match metric {
             Metric::BlockedTime => key.cause.root().is_some(),
-            Metric::VictimTime => key.cause.root().is_some_and(|root| root != Root::Cycle) && !on_path,
+            Metric::VictimTime => key.cause.root().is_some() && !on_path,
             Metric::ContentionTime => key.cause == Cause::Contention,
             Metric::LimitedTime => matches!(key.cause, Cause::Rate | Cause::Window),
             Metric::RepairTime => matches!(key.cause, Cause::Retransmission | Cause::Recovery | Cause::Delivery),

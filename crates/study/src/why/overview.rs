@@ -70,7 +70,7 @@ pub fn overview(results: &Results, most: usize) -> Result<Option<Overview>, WhyE
         });
         answer.picoseconds += rows.integers("time")[row] as u64;
         answer.victim_picoseconds += rows.integers("victim_time")[row] as u64;
-        // All flows of a cycle wait for each other.
+        // The flows of a cycle wait for each other.
         if is_true(&rows, row, "culprit") && answer.culprits.is_empty() && root != "cycle" {
             let culprits = tables.culprits.get(&(port, root.to_owned())).into_iter().flatten();
             answer.culprits = culprits.map(|&flow| tables.flow(flow)).collect();
@@ -96,27 +96,53 @@ impl RootAnswer {
         }
     }
 
+    /// The root as JSON.
+    #[must_use]
+    pub fn record(&self) -> Value {
+        json!({
+            "root": self.root,
+            "port": self.port,
+            "name": self.name(),
+            "picoseconds": self.picoseconds,
+            "victim_picoseconds": self.victim_picoseconds,
+            "culprits": self.culprits,
+        })
+    }
+
     fn sentence(&self) -> String {
         let whole = span(self.picoseconds);
         let victims = match self.victim_picoseconds {
             0 => String::new(),
-            part if part == self.picoseconds => ", all of it of flows that do not use it".to_owned(),
-            part => format!(", {} of it of flows that do not use it", span(part)),
+            part if part == self.picoseconds => ", all of it by flows that do not use it".to_owned(),
+            part => format!(", {} of it by flows that do not use it", span(part)),
         };
         let shown: Vec<&str> = self.culprits.iter().take(MOST_NAMES).map(String::as_str).collect();
+        // Nobody is guilty of a slow receiver or a failure.
+        let who = match (self.root.as_str(), self.culprits.len()) {
+            ("receiver" | "link", _) => "frames that wait for it:",
+            (_, 1) => "culprit:",
+            _ => "culprits:",
+        };
         let culprits = match (shown.is_empty(), self.culprits.len().saturating_sub(MOST_NAMES)) {
             (true, _) => String::new(),
-            (_, 0) => format!("; culprits: {}", shown.join(", ")),
-            (_, more) => format!("; culprits: {} and {more} more", shown.join(", ")),
+            (_, 0) => format!("; {who} {}", shown.join(", ")),
+            (_, more) => format!("; {who} {} and {more} more", shown.join(", ")),
         };
         format!("Flows lost {whole} to {}{victims}{culprits}.", self.name())
     }
 }
 
 impl Overview {
-    /// The run in a few sentences.
+    /// The run in a few sentences: its roots, its victims, and the worst flow.
     #[must_use]
     pub fn headline(&self) -> String {
+        let worst = self.worst.first().map(|worst| format!(" The worst flow: {}.", worst.sentence()));
+        format!("{}{}", self.summary(), worst.unwrap_or_default())
+    }
+
+    /// The roots that cost most, and the number of victims.
+    #[must_use]
+    pub fn summary(&self) -> String {
         let all: u64 = self.roots.iter().map(|root| root.picoseconds).sum();
         let mentioned = |root: &&RootAnswer| root.picoseconds as f64 >= LITTLE * all as f64;
         let victims = match (self.victims, self.started) {
@@ -130,28 +156,17 @@ impl Overview {
             sentences.push("No flow lost time to blocked links.".to_owned());
         }
         sentences.push(victims);
-        sentences.extend(self.worst.first().map(|worst| format!("The worst flow: {}.", worst.sentence())));
         sentences.join(" ")
     }
 
     /// All of it as JSON.
     #[must_use]
     pub fn record(&self) -> Value {
-        let root = |root: &RootAnswer| {
-            json!({
-                "root": root.root,
-                "port": root.port,
-                "name": root.name(),
-                "picoseconds": root.picoseconds,
-                "victim_picoseconds": root.victim_picoseconds,
-                "culprits": root.culprits,
-            })
-        };
         json!({
             "headline": self.headline(),
             "started": self.started,
             "victims": self.victims,
-            "roots": self.roots.iter().map(root).collect::<Vec<Value>>(),
+            "roots": self.roots.iter().map(RootAnswer::record).collect::<Vec<Value>>(),
             "flows": self.worst.iter().map(FlowAnswer::record).collect::<Vec<Value>>(),
         })
     }

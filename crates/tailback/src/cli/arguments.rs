@@ -391,6 +391,9 @@ pub struct Compare {
     /// Maximum number of threads [default: all cores, or fewer if the network is small]
     #[arg(long)]
     pub threads: Option<usize>,
+    /// Also record why every flow took its time: the table and the report then show victims and roots; the runs take longer
+    #[arg(long)]
+    pub why: bool,
     /// Also write report.html to that directory
     #[arg(long)]
     pub report: bool,

@@ -50,7 +50,7 @@ pub fn compare(arguments: &Compare) -> Exit {
         return Exit::BadInput;
     }
     let (file, overrides) = (arguments.scenario.file.clone(), arguments.scenario.set.clone());
-    let study = CompareStudy { file, overrides, key, values, option };
+    let study = CompareStudy { file, overrides, key, values, option, causes: arguments.why };
     let loaded = match study.load() {
         Ok(loaded) => loaded,
         Err(error) => return refused(&study.key, error),
@@ -108,8 +108,9 @@ pub fn compare(arguments: &Compare) -> Exit {
 
 fn text(comparison: &Comparison) -> String {
     let size = |bytes: f64| console::scaled(bytes, "B", 1000.0);
+    let with_causes = comparison.rows.iter().any(|row| row.victims.is_some());
     let row = |row: &ComparisonRow| {
-        vec![
+        let mut cells = vec![
             row.value.clone(),
             row.workload.clone(),
             row.outcome.clone(),
@@ -121,9 +122,15 @@ fn text(comparison: &Comparison) -> String {
             row.longest_queue_bytes.map(|bytes| size(bytes as f64)).unwrap_or_default(),
             row.pause_frames.to_string(),
             row.dropped_frames.to_string(),
-        ]
+        ];
+        if with_causes {
+            cells.push(row.victims.map(|victims| victims.to_string()).unwrap_or_default());
+            let time = row.root_seconds.map(console::seconds).unwrap_or_default();
+            cells.push(row.root.as_ref().map(|root| format!("{root} ({time})")).unwrap_or_default());
+        }
+        cells
     };
-    let head = [
+    let mut head = vec![
         comparison.key.as_str(),
         "workload",
         "outcome",
@@ -136,5 +143,8 @@ fn text(comparison: &Comparison) -> String {
         "pause frames",
         "dropped",
     ];
+    if with_causes {
+        head.extend(["victims", "worst root"]);
+    }
     console::table(&head, &comparison.rows.iter().map(row).collect::<Vec<_>>())
 }

@@ -9,7 +9,7 @@ use results::Results;
 use scenario::load;
 use serde_json::{Value, json};
 use std::path::PathBuf;
-use study::why::{CauseAnswer, FlowAnswer, Question, WhyError, span, why as answer};
+use study::why::{CauseAnswer, FlowAnswer, Overview, Question, RootAnswer, WhyError, overview, span, why as answer};
 use study::{Existing, Options, Recording, cores, execute, usual_place};
 
 /// Flows that are shown unless a number is given.
@@ -33,8 +33,8 @@ pub fn why(arguments: &Why) -> Exit {
         (None, Some(link)) => Question::Link(link.clone()),
         (None, None) => Question::Worst(arguments.worst.unwrap_or(WORST) as usize),
     };
-    let answers = Results::open(&directory).map_err(WhyError::Results).and_then(|it| answer(&it, &question));
-    let answers = match answers {
+    let answers = Results::open(&directory).map_err(WhyError::Results).and_then(|it| answered(&it, &question));
+    let (overview, answers) = match answers {
         Ok(answers) => answers,
         Err(WhyError::Results(error)) => {
             console::error(&error.to_string());
@@ -47,13 +47,32 @@ pub fn why(arguments: &Why) -> Exit {
     };
     if arguments.json {
         let flows: Vec<Value> = answers.iter().map(FlowAnswer::record).collect();
-        console::print(&format!("{:#}\n", json!({ "flows": flows })));
+        let mut document = json!({ "flows": flows });
+        if let Some(overview) = &overview {
+            document["summary"] = json!(overview.summary());
+            document["roots"] = overview.roots.iter().map(RootAnswer::record).collect();
+        }
+        console::print(&format!("{document:#}\n"));
     } else if answers.is_empty() {
         console::print("no flow lost time there\n");
     } else {
+        if let Some(overview) = &overview {
+            console::print(&format!("{}\n\n", overview.summary()));
+        }
         console::print(&text(&answers));
     }
     exit
+}
+
+/// The flows that are asked about; and, if these are the worst of the run, all of it.
+fn answered(results: &Results, question: &Question) -> Result<(Option<Overview>, Vec<FlowAnswer>), WhyError> {
+    if let Question::Worst(count) = question
+        && let Some(mut overview) = overview(results, *count)?
+    {
+        let worst = std::mem::take(&mut overview.worst);
+        return Ok((Some(overview), worst));
+    }
+    Ok((None, answer(results, question)?))
 }
 
 /// The results that are asked; a scenario file is run first, and the command ends as its run does.

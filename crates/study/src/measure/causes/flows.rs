@@ -44,8 +44,8 @@ pub(super) struct Source {
     moving: VecDeque<Moving>,
     /// Where its last mark, notice or loss was: the output that sets its rate or window.
     pub(super) signalled: u32,
-    /// Where its last loss was.
-    lost: u32,
+    /// Where its last loss was, and the flow with the most frames in that queue.
+    lost: (u32, u32),
     /// Outputs for which its frames wait, in the order in which the first one came there, and how many; only of a flow
     /// with a constant window.
     pub(super) queued: Vec<(u32, u32)>,
@@ -108,16 +108,16 @@ impl Causes {
         let Some(source) = self.source(flow) else { return };
         let from = source.since.max(source.own.free());
         source.since = now;
-        let (cause, port) = match source.state {
-            SourceState::Rate => (Cause::Rate, source.signalled),
-            SourceState::Window => (Cause::Window, source.signalled),
+        let (cause, (port, by)) = match source.state {
+            SourceState::Rate => (Cause::Rate, (source.signalled, NONE)),
+            SourceState::Window => (Cause::Window, (source.signalled, NONE)),
             SourceState::Recovery => (Cause::Recovery, source.lost),
             SourceState::Sent => (Cause::Delivery, source.lost),
             SourceState::Application | SourceState::Ready | SourceState::Resend | SourceState::Timeout => {
-                (Cause::Application, NONE)
+                (Cause::Application, (NONE, NONE))
             }
         };
-        source.own.add(from, Key { port, ..Key::own(cause) }, now.saturating_sub(from));
+        source.own.add(from, Key { port, by, ..Key::own(cause) }, now.saturating_sub(from));
     }
 
     /// A congestion point at an output has told a flow.
@@ -134,12 +134,13 @@ impl Causes {
     pub(super) fn on_drop(&mut self, event: &Event) {
         let output = self.map.sibling(event.port, event.other & !FOLLOWED);
         let at = output.unwrap_or_else(|| self.map.peer(event.port));
-        if self.source(event.flow).is_some_and(|source| source.lost != at) {
+        let lost = (at, output.map_or(NONE, |output| self.fullest(output)));
+        if self.source(event.flow).is_some_and(|source| source.lost != lost) {
             self.close_state(event.flow);
         }
         self.on_signal(event.flow, at);
         if let Some(source) = self.source(event.flow) {
-            source.lost = at;
+            source.lost = lost;
         }
         if self.map.finite[event.flow as usize] {
             self.on_stage_drop(event);
@@ -165,7 +166,7 @@ impl Causes {
                 ports: Vec::new(),
                 moving: VecDeque::new(),
                 signalled: NONE,
-                lost: NONE,
+                lost: (NONE, NONE),
                 queued: Vec::new(),
                 signals: Signals::new(),
             }));
@@ -178,7 +179,8 @@ impl Causes {
         }
         if state == SourceState::Timeout {
             // The window was full of frames that were lost, or of which the acknowledgements were.
-            source.own.recharge(Cause::Window, Key { port: source.lost, ..Key::own(Cause::Recovery) });
+            let (port, by) = source.lost;
+            source.own.recharge(Cause::Window, Key { port, by, ..Key::own(Cause::Recovery) });
             return;
         }
         let (was, at, class) = (source.state, source.own.port, source.class);
@@ -361,7 +363,8 @@ impl Causes {
         let Source { from, mut ports, signals, .. } = *source;
         ports.sort_unstable();
         debug_assert_eq!(ledger.total(), now - from, "the causes of flow {flow} do not add up");
-        self.done.push(FlowCauses { flow, from, until: now, complete, ledger, course, ports, signals });
+        let cycles = Vec::new();
+        self.done.push(FlowCauses { flow, from, until: now, complete, ledger, course, ports, cycles, signals });
     }
 
     /// What flows without a size did so far does not count.

@@ -34,7 +34,7 @@ pub(crate) use marks::Marking;
 use marks::Signals;
 use ports::{Backlog, OnWire, Port};
 pub(crate) use rows::{CauseRow, MomentRow, RootRow, TreeRow};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use trace::Blame;
 use units::{Span, Time};
 
@@ -71,15 +71,25 @@ pub(crate) struct FlowCauses {
     course: Vec<Moment>,
     /// Ports on which its data started.
     pub(crate) ports: Vec<u32>,
+    /// Cycles of blocked links of which it uses one, by the port that stands for the cycle.
+    cycles: Vec<u32>,
     /// Its marks and notices.
     signals: Signals,
 }
 
 impl FlowCauses {
-    /// The time of the causes that fit, in seconds. They are told whether the flow uses their port.
+    /// The time of the causes that fit, in seconds. They are told whether they lie on the path of the flow.
     pub(crate) fn seconds(&self, fits: impl Fn(&Key, bool) -> bool) -> f64 {
-        let fitting = self.ledger.iter().filter(|(key, _)| fits(key, self.uses(key.port)));
+        let fitting = self.ledger.iter().filter(|(key, _)| fits(key, self.meets(key)));
         fitting.map(|(_, time)| time).sum::<u64>() as f64 / 1e12
+    }
+
+    /// Whether a cause lies on the path of the flow: its data uses the port, or a link of the cycle.
+    pub(crate) fn meets(&self, key: &Key) -> bool {
+        match key.cause.root() {
+            Some(Root::Cycle) => self.cycles.contains(&key.port),
+            _ => self.uses(key.port),
+        }
     }
 
     /// Whether its data uses a port.
@@ -115,6 +125,8 @@ pub(crate) struct Causes {
     ports: Vec<Port>,
     /// By port and class: what blocks it.
     blames: Vec<Option<Box<Blame>>>,
+    /// The links of every cycle of blocked links so far, by the port that stands for it.
+    cycles: BTreeMap<u32, BTreeSet<u32>>,
     /// By output port and class: its backlog.
     backlogs: Vec<Backlog>,
     /// By input port and class, in order of outputs and flows.
@@ -149,6 +161,7 @@ impl Causes {
             now: 0,
             ports: (0..map.ports()).map(|_| Port::default()).collect(),
             blames: (0..lanes).map(|_| None).collect(),
+            cycles: BTreeMap::new(),
             backlogs: (0..lanes).map(|_| Backlog::default()).collect(),
             buffers: vec![Vec::new(); lanes],
             fifos: vec![VecDeque::new(); lanes],
@@ -371,6 +384,10 @@ impl Causes {
             }
         }
         self.done.sort_by_key(|done| done.flow);
+        for done in &mut self.done {
+            let met = self.cycles.iter().filter(|(_, links)| done.ports.iter().any(|port| links.contains(port)));
+            done.cycles = met.map(|(&port, _)| port).collect();
+        }
         Found { flows: self.done, trees: self.trees }
     }
 }

@@ -15,7 +15,7 @@ fn known(number: u32) -> Cell<'static> {
 pub(crate) struct CauseRow {
     flow: u32,
     key: Key,
-    /// Whether the flow uses the port.
+    /// Whether the cause lies on the path of the flow.
     on_path: bool,
     time: u64,
     share: f64,
@@ -27,7 +27,7 @@ impl CauseRow {
         let rows = |flow: &FlowCauses| {
             let (number, whole) = (flow.flow, (flow.until - flow.from).max(1) as f64);
             let row = |(key, time): (Key, u64)| {
-                let on_path = flow.uses(key.port);
+                let on_path = flow.meets(&key);
                 CauseRow { flow: number, key, on_path, time, share: time as f64 / whole }
             };
             flow.ledger.iter().map(row).collect::<Vec<CauseRow>>()
@@ -73,7 +73,7 @@ impl RootRow {
                 let Some(root) = key.cause.root() else { continue };
                 let sum = sums.entry((key.port, root, key.by)).or_default();
                 sum.0 += time;
-                if !flow.uses(key.port) {
+                if !flow.meets(&key) {
                     sum.1 += time;
                 }
             }

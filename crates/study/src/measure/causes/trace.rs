@@ -45,6 +45,8 @@ struct Found {
     roots: Vec<(RootAt, u64)>,
     visited: Vec<u32>,
     steps: usize,
+    /// The links of each cycle.
+    cycles: Vec<Vec<u32>>,
 }
 
 impl Found {
@@ -56,12 +58,20 @@ impl Found {
     }
 }
 
+/// The port that stands for a cycle of links: the first by number.
+fn first_of(cycle: &[u32]) -> u32 {
+    cycle.iter().copied().min().unwrap_or(NONE)
+}
+
 impl Causes {
-    /// Follows what blocks a class of a port to its roots.
-    pub(super) fn trace(&self, p: u32, class: u8) -> Blame {
+    /// Follows what blocks a class of a port to its roots. The links of cycles are remembered.
+    pub(super) fn trace(&mut self, p: u32, class: u8) -> Blame {
         let mut found = Found::default();
         self.follow(p, class, WHOLE, &mut vec![p], &mut found);
-        let Found { roots, mut visited, .. } = found;
+        let Found { roots, mut visited, cycles, .. } = found;
+        for cycle in cycles {
+            self.cycles.entry(first_of(&cycle)).or_default().extend(cycle);
+        }
         let mut parts = Vec::new();
         for &(at, weight) in &roots {
             let flows = match at.root {
@@ -163,8 +173,9 @@ impl Causes {
                 found.visited.push(output);
                 self.add_output(RootAt { root: Root::Output, port: output, entry: p }, class, weight, found);
             } else if let Some(place) = chain.iter().position(|&port| port == output) {
-                let first = chain[place..].iter().copied().min().unwrap_or(output);
-                found.add(RootAt { root: Root::Cycle, port: first, entry: p }, weight);
+                let cycle = chain[place..].to_vec();
+                found.add(RootAt { root: Root::Cycle, port: first_of(&cycle), entry: p }, weight);
+                found.cycles.push(cycle);
             } else {
                 chain.push(output);
                 self.follow(output, class, weight, chain, found);
@@ -229,6 +240,11 @@ impl Causes {
         }
         held.sort_by_key(|&(key, bytes)| (std::cmp::Reverse(bytes), key));
         held
+    }
+
+    /// The flow with the most bytes at a switch that wait for an output, if there is one.
+    pub(super) fn fullest(&self, output: u32) -> u32 {
+        self.waiting_for(output).first().map_or(NONE, |&(flow, _)| flow)
     }
 
     /// The bytes that wait at a switch for an output, by flow, the most first.

@@ -1,7 +1,10 @@
-//! Conservation over random networks; and, in the modules, theory, known roots and counterfactuals.
+//! Conservation over random networks; and, in the modules, networks of mixed kinds, theory, known roots and counterfactuals.
 
 mod analytic;
 mod counterfactual;
+mod mixed;
+mod poisson;
+mod queue;
 mod roots;
 
 use super::ledger::{Cause, Root};
