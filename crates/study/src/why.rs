@@ -377,7 +377,19 @@ impl FlowAnswer {
     }
 
     fn is_unharmed(&self) -> bool {
-        self.lost_frames.0 == 0 && if self.rates.is_some() { !self.loses_share() } else { self.waits_little() }
+        let unharmed =
+            if self.rates.is_some() { !self.loses_share() && !self.waits_for_receiver() } else { self.waits_little() };
+        self.lost_frames.0 == 0 && unharmed
+    }
+
+    /// Whether its own destination holds it up for a good part of its time: its fair share is less for that.
+    fn waits_for_receiver(&self) -> bool {
+        let own = |cause: &&CauseAnswer| match cause.root.as_deref() {
+            None => cause.cause == "receiver",
+            Some(root) => root == "receiver" && cause.on_path == Some(true),
+        };
+        let waited: u64 = self.causes.iter().filter(own).map(|cause| cause.picoseconds).sum();
+        waited as f64 > LITTLE * self.picoseconds as f64
     }
 
     fn waits_little(&self) -> bool {

@@ -34,7 +34,7 @@ impl FlowAnswer {
             (Some((fair, _)), Some(lost)) if self.loses_share() => {
                 format!("{} lost", text::part_of_rate(lost, fair))
             }
-            (Some((fair, _)), _) => format!("gets its fair share of {}{bottleneck}", text::rate(fair)),
+            (Some((fair, _)), _) => format!("gets its fair share of {}", text::rate(fair)),
             (None, _) if self.complete => {
                 format!("took {}, {} of it waiting", span(self.picoseconds), span(self.lost_picoseconds))
             }

@@ -57,3 +57,35 @@ fn why_runs_a_scenario_file_and_refuses_what_it_cannot_answer() {
     refused(&["why", "w", "--link", "nowhere"], "is not a link; write sender and receiver");
     refused(&["why", "w", "--link", "h0->nowhere"], "there is no link");
 }
+
+#[test]
+fn a_comparison_with_causes_has_victims_and_roots_and_none_without() {
+    let scratch = Scratch::new("why-compare");
+    scratch.scenario("victim.toml");
+    let vary = ["compare", "victim.toml", "--vary", "switches[0].buffers[0].xoff=98KB,100KB", "--json"];
+    let with = scratch.run(&[&vary[..], &["--why", "--out", "with"]].concat()).ends(0).json();
+    let rows = with["rows"].as_array().expect("rows");
+    assert_eq!(rows.len(), 4);
+    for row in rows {
+        assert_eq!(row["victims"], u64::from(row["workload"] == "victim"), "{row}");
+        assert_eq!(row["root"], "sw1 -> h6", "{row}");
+        assert!(row["root_seconds"].as_f64().is_some_and(|time| time > 0.01), "{row}");
+    }
+    let without = scratch.run(&[&vary[..], &["--out", "without"]].concat()).ends(0).json();
+    for row in without["rows"].as_array().expect("rows") {
+        assert!(row.get("victims").is_none() && row.get("root").is_none(), "{row}");
+    }
+    // The runs are those of a comparison without causes.
+    let prints = |document: &serde_json::Value| {
+        let rows = document["rows"].as_array().cloned().unwrap_or_default();
+        rows.iter().map(|row| row["fingerprint"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(prints(&with), prints(&without));
+    // Whoever asks about all of a run is told its roots first.
+    let said = scratch.run(&["why", "with/98kb", "--worst", "1"]).ends(0);
+    assert!(
+        said.out.starts_with("Flows lost ") && said.out.contains(" 1 of 5 flows is a victim.\n\nvictim: victim: "),
+        "{}",
+        said.out
+    );
+}

@@ -188,7 +188,7 @@ impl Causes {
         match state {
             SourceState::Window if was != SourceState::Window => source.own.mark(now),
             SourceState::Window => {}
-            _ => source.own.unmark(),
+            _ => source.own.unmark(now),
         }
         if was == SourceState::Ready {
             self.leave(at, flow, true);

@@ -23,8 +23,8 @@ struct Flight {
 #[derive(Debug)]
 struct Period {
     chain: Chain,
-    /// What was added since the start of the oldest frame on its way from here, or since `mark`: from when, why, and how
-    /// long.
+    /// What was added since the start of the oldest frame on its way from here, or since `mark`, and all of it that lies ahead:
+    /// from when, why, and how long.
     journal: VecDeque<(u64, Key, u64)>,
     /// Frames on their way that started in this period.
     flights: VecDeque<Flight>,
@@ -51,21 +51,25 @@ impl Period {
         chain
     }
 
-    /// The oldest frame on its way has arrived, or is lost.
-    fn forget_flight(&mut self) {
-        self.flights.pop_front();
-        self.shorten();
+    /// Adds the time of a frame on a wire that starts now.
+    fn add_ahead(&mut self, now: u64, from: u64, key: Key, span: u64) {
+        self.shorten(now);
+        self.chain.add(from, key, span);
+        self.journal.push_back((from, key, span));
     }
 
-    /// Forgets the part of the journal that nobody will ask for.
-    fn shorten(&mut self) {
-        match self.flights.front().map(|flight| flight.start).into_iter().chain(self.mark).min() {
-            None => self.journal.clear(),
-            Some(oldest) => {
-                while self.journal.front().is_some_and(|&(from, _, span)| from + span <= oldest) {
-                    self.journal.pop_front();
-                }
-            }
+    /// The oldest frame on its way has arrived, or is lost.
+    fn forget_flight(&mut self, now: u64) {
+        self.flights.pop_front();
+        self.shorten(now);
+    }
+
+    /// Forgets the part of the journal that nobody will ask for. A frame may start while another is on the wire of another
+    /// link of its host, even if that one has begun to arrive at a switch that cuts through: what lies ahead is kept.
+    fn shorten(&mut self, now: u64) {
+        let oldest = self.flights.front().map(|flight| flight.start).into_iter().chain(self.mark).fold(now, u64::min);
+        while self.journal.front().is_some_and(|&(from, _, span)| from + span <= oldest) {
+            self.journal.pop_front();
         }
     }
 
@@ -152,9 +156,9 @@ impl Stage {
     }
 
     /// It is known.
-    pub(super) fn unmark(&mut self) {
+    pub(super) fn unmark(&mut self, now: u64) {
         if self.period.mark.take().is_some() {
-            self.period.shorten();
+            self.period.shorten(now);
         }
     }
 
@@ -173,7 +177,7 @@ impl Stage {
             self.wires.pop_front();
         }
         if until > from {
-            self.period.add(from, Key::own(cause), until - from);
+            self.period.add_ahead(now, from, Key::own(cause), until - from);
             self.wires.push_back((until, cause));
         }
     }
@@ -201,7 +205,7 @@ impl Stage {
             chain.add(start + wire, Key::own(Cause::Path), way - wire);
             chain
         });
-        period.forget_flight();
+        period.forget_flight(now);
         if period.flights.is_empty() && !self.past.is_empty() {
             self.past.pop_front();
         }

@@ -128,6 +128,10 @@ fn retransmissions_behind_a_bottleneck_are_no_part_of_the_path() {
     // The wire of the bottleneck sends every retransmission that arrives, for 12.16 us each.
     let wire = 10 * FRAME;
     let arrived = report.received_frames + report.duplicate_frames + report.rejected_frames;
+    // The queue that dropped them held nothing but frames of the flow itself.
+    let lost_at = run.port("s -> b");
+    let waits = |key: &Key| key.cause == Cause::Recovery && (key.port, key.by) == (lost_at, flow.flow);
+    assert!(flow.ledger.iter().any(|(key, _)| waits(&key)), "{flow:#?}");
     let again = time_of(flow, Cause::Retransmission);
     assert!(again >= (arrived - 100) * wire, "{again} for {arrived} frames: {flow:#?}");
 }

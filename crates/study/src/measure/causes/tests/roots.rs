@@ -139,3 +139,36 @@ fn the_cause_of_a_pfc_storm_is_the_storming_host() {
     // The three flows to the host, and others behind them.
     assert!(stopped > 5, "{stopped} flows are blocked");
 }
+
+/// A ring in which all traffic between switches goes clockwise, and a flow between two hosts of one switch: it uses no link of the
+/// cycle, but its frames stand behind those that wait for it.
+#[test]
+fn a_cycle_is_on_the_path_of_those_that_use_one_of_its_links_and_of_nobody_else() {
+    let mut routes = String::new();
+    for switch in 0..4 {
+        let (next, own) = ((switch + 1) % 4, [2 * switch, 2 * switch + 1]);
+        routes.push_str(&format!("{{ at = \"sw{switch}\", to = \"h*\", via = \"sw{next}\" }},\n"));
+        own.iter().for_each(|host| {
+            routes.push_str(&format!("{{ at = \"sw{switch}\", to = \"h{host}\", via = \"h{host}\" }},\n"));
+        });
+    }
+    let text = format!(
+        "schema_version = 1\n[network]\ntopology = \"ring\"\nswitches = 4\nhosts_per_switch = 2\n\
+         link = {{ rate = \"10Gb/s\", latency = \"1us\" }}\nrouting = \"explicit\"\nroutes = [\n{routes}]\n[[switches]]\n\
+         flow_control = \"pfc\"\nbuffers = {{ capacity = \"50KB\", xoff = \"30KB\", xon = \"27KB\" }}\n[[workloads]]\n\
+         name = \"clockwise\"\nkind = \"greedy\"\npairing = \"in-order\"\nfrom = [\"h0\", \"h2\", \"h4\", \"h6\"]\n\
+         to = [\"h4\", \"h6\", \"h0\", \"h2\"]\n[[workloads]]\nname = \"local\"\nkind = \"greedy\"\nfrom = \"h0\"\nto = \"h1\"\n\
+         size = \"5MB\"\n[run]\nduration = \"20ms\"\n"
+    );
+    let run = run(plan(&text));
+    run.assert_conserved();
+    assert!(matches!(run.summary.outcome, Outcome::Deadlock { .. }), "{:?}", run.summary.outcome);
+    let cycle = |flow: &FlowCauses, met: bool| {
+        let keys = flow.ledger.iter().filter(|(key, _)| key.cause.root() == Some(Root::Cycle));
+        keys.filter(|(key, _)| flow.meets(key) == met).map(|(_, span)| span).sum::<u64>()
+    };
+    for flow in &run.causes {
+        let is_local = run.name(flow.flow) == "local";
+        assert!(cycle(flow, !is_local) > 0 && cycle(flow, is_local) == 0, "{flow:#?}");
+    }
+}
