@@ -342,7 +342,7 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::Flows,
         Unit::Time,
         Usual::Never,
-        "part of a flow's time lost to roots of blocking that it does not use, cycles excepted; a time",
+        "part of a flow's time lost to roots of blocking that it does not use, and to cycles of which it uses no link; a time",
     ),
     row(
         "contention-time",

@@ -1,6 +1,6 @@
 //! Measurements of a run, defined once and used by the summary, expectations, sweeps and papers.
 
-use super::causes::{Cause, FlowCauses, Marking, Root};
+use super::causes::{Cause, FlowCauses, Marking};
 use super::collectives::{CollectiveRound, rounds};
 use super::flow_measures::{MeasuredFlows, Rates};
 use super::percentiles::Percentiles;

@@ -505,9 +505,15 @@ pub const CAUSES: Table = Table {
             "on_path",
             Kind::Flag,
             Unit::None,
-            "whether the flow uses the output of column port; a victim loses time to roots that it does not use",
+            "whether the flow uses the output of column port, or a link of the cycle; a victim loses time to roots that it \
+             does not use",
         )),
-        maybe(integer("by", Unit::None, "number of the flow whose frames are the cause")),
+        maybe(integer(
+            "by",
+            Unit::None,
+            "number of the flow whose frames are the cause; of recovery and delivery, the flow with the most bytes in the \
+             queue that dropped the last frame",
+        )),
         integer("time", Unit::Picoseconds, "time lost to this cause"),
         column("share", Kind::Real, Unit::Fraction, "time divided by the time of the flow"),
     ],
