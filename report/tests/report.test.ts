@@ -298,6 +298,31 @@ test("why: causes make the headline, the trees, a matrix, and the bar and the ti
   await estimated.page.locator(".story").waitFor();
   assert.match((await estimated.page.locator(".story").textContent()) ?? "", /estimated from samples; tailback run FILE --why --report measures them/);
   assert.equal(await estimated.page.locator("#why").count(), 0);
+  await moveTo(estimated.page, 0.5);
+  assert.match((await estimated.page.locator(".status").first().textContent()) ?? "", /estimated from samples: root sw1 \u2192 h6/);
+  await estimated.close();
+});
+
+test("a comparison with causes shows their roots and victims, and one without says that it estimates", async () => {
+  const made = ["with", "without"].map((name) => {
+    const results = place(`compare-${name}-causes`);
+    rmSync(results, { recursive: true, force: true });
+    const vary = "switches[0].buffers[0].xoff=98KB,100KB";
+    tailback(["compare", "scenarios/victim.toml", "--vary", vary, "--out", results, "--report", ...(name === "with" ? ["--why"] : [])]);
+    return join(results, "report.html");
+  });
+  const measured = await open(made[0]);
+  await measured.page.locator(".story").nth(1).waitFor();
+  for (const place of [0, 1]) assert.match((await measured.page.locator(".story").nth(place).textContent()) ?? "", /^Flows lost .* to sw1 -> h6, /);
+  await moveTo(measured.page, 0.5);
+  assert.match((await measured.page.locator(".status").first().textContent()) ?? "", /: root sw1 \u2192 h6.*; victim: victim/);
+  assert.doesNotMatch((await measured.page.locator("main, body").first().textContent()) ?? "", /estimated from samples/);
+  const heads = await measured.page.locator("section.table", { has: measured.page.locator('h3:text-is("Comparison")') }).locator("th").allTextContents();
+  assert.ok(heads.some((head) => head.startsWith("worst root")) && heads.some((head) => head.startsWith("victims")), heads.join());
+  await measured.close();
+  const estimated = await open(made[1]);
+  await estimated.page.locator(".story").first().waitFor();
+  assert.match((await estimated.page.locator(".story").first().textContent()) ?? "", /estimated from samples; tailback compare FILE \.\.\. --why --report measures them/);
   await estimated.close();
 });
 
