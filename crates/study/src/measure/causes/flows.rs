@@ -44,7 +44,7 @@ pub(super) struct Source {
     moving: VecDeque<Moving>,
     /// Where its last mark, notice or loss was: the output that sets its rate or window.
     pub(super) signalled: u32,
-    /// Where its last loss was, and the flow with the most frames in that queue.
+    /// Where its last loss was, and the flow with the most bytes in that queue.
     lost: (u32, u32),
     /// Outputs for which its frames wait, in the order in which the first one came there, and how many; only of a flow
     /// with a constant window.
@@ -134,7 +134,7 @@ impl Causes {
     pub(super) fn on_drop(&mut self, event: &Event) {
         let output = self.map.sibling(event.port, event.other & !FOLLOWED);
         let at = output.unwrap_or_else(|| self.map.peer(event.port));
-        let lost = (at, output.map_or(NONE, |output| self.fullest(output)));
+        let lost = (at, output.map_or(NONE, |output| self.fullest(output, event.class)));
         if self.source(event.flow).is_some_and(|source| source.lost != lost) {
             self.close_state(event.flow);
         }

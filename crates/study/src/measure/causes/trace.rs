@@ -242,9 +242,19 @@ impl Causes {
         held
     }
 
-    /// The flow with the most bytes at a switch that wait for an output, if there is one.
-    pub(super) fn fullest(&self, output: u32) -> u32 {
-        self.waiting_for(output).first().map_or(NONE, |&(flow, _)| flow)
+    /// The flow with the most bytes of a class at a switch that wait for an output, if there is one.
+    pub(super) fn fullest(&self, output: u32, class: u8) -> u32 {
+        let mut flows: Vec<(u32, u64)> = Vec::new();
+        for input in self.map.ports_of(self.map.node(output)) {
+            for held in self.buffers[self.lane(input, class)].iter().filter(|held| held.output == output) {
+                match flows.iter_mut().find(|(flow, _)| *flow == held.flow) {
+                    Some((_, bytes)) => *bytes += held.bytes,
+                    None => flows.push((held.flow, held.bytes)),
+                }
+            }
+        }
+        let most = flows.into_iter().max_by_key(|&(flow, bytes)| (bytes, std::cmp::Reverse(flow)));
+        most.map_or(NONE, |(flow, _)| flow)
     }
 
     /// The bytes that wait at a switch for an output, by flow, the most first.

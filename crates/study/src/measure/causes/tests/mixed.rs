@@ -142,6 +142,13 @@ fn causes_add_up_in_networks_that_mix_kinds_and_classes_and_lose_links() {
         let text = mixed(seed);
         let run = run(plan(&text));
         run.assert_conserved();
+        // Frames of another class do not fill the queue that drops one.
+        let class = |flow: u32| run.plan.spec.flows[flow as usize].class;
+        for (flow, key) in run.causes.iter().flat_map(|flow| flow.ledger.iter().map(|(key, _)| (flow.flow, key))) {
+            let by_loss =
+                matches!(key.cause, Cause::Recovery | Cause::Delivery) && key.by != super::super::ledger::NONE;
+            assert!(!by_loss || class(key.by) == class(flow), "{seed}: {} {key:?}", run.name(flow));
+        }
         flows += run.causes.len();
         complete += run.causes.iter().filter(|flow| flow.complete).count();
         let totals = &run.summary.totals;
