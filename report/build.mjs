@@ -1,9 +1,11 @@
-// Bundles the front-end into crates/render/front, which the program embeds: report.js, lab.js, their styles, examples. With
-// --tests it bundles the tests of it too. A file is written only if it changed, so that nothing is compiled in vain.
+// Bundles the front-end into crates/render/front, which the program embeds: report.js, lab.js, their styles, examples, all
+// deflated. With --tests it bundles the tests of it too. A file is written only if its text changed, so that nothing is
+// compiled in vain, and the repository does not depend on the version of zlib.
 import { build } from "esbuild";
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
+import { deflateSync, inflateSync } from "node:zlib";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const front = "../crates/render/front";
@@ -14,16 +16,19 @@ async function bundle(entry, options) {
   return result.outputFiles[0].text;
 }
 
+/** Writes a file unless it has this text; one whose name ends in ".z" is deflated. */
 function put(folder, name, text) {
   const path = join(here, folder, name);
+  const deflates = name.endsWith(".z");
   mkdirSync(dirname(path), { recursive: true });
   let before;
   try {
-    before = readFileSync(path, "utf8");
+    const bytes = readFileSync(path);
+    before = (deflates ? inflateSync(bytes) : bytes).toString("utf8");
   } catch {
     before = undefined;
   }
-  if (before !== text) writeFileSync(path, text);
+  if (before !== text) writeFileSync(path, deflates ? deflateSync(text, { level: 9 }) : text);
 }
 
 /** Scenarios and recipes, and the files that they name, for the lab. */
@@ -71,10 +76,10 @@ const thread = (await bundle("src/lab/thread.ts", how)).trim();
 for (const [entry, style, name] of [["main", "style", "report"], ["lab", "lab", "lab"]]) {
   const script = await bundle(`src/${entry}.ts`, { ...how, define: { THREAD: JSON.stringify(thread) } });
   // The script stands inside a page: nothing in it may look like the end of a script.
-  put(front, `${name}.js`, script.trim().replaceAll("</", "<\\/"));
-  put(front, `${name}.css`, (await bundle(`src/${style}.css`, { minify: true, target, charset: "ascii" })).trim());
+  put(front, `${name}.js.z`, script.trim().replaceAll("</", "<\\/"));
+  put(front, `${name}.css.z`, (await bundle(`src/${style}.css`, { minify: true, target, charset: "ascii" })).trim());
 }
-put(front, "examples.json", examples());
+put(front, "examples.json.z", examples());
 if (process.argv.includes("--tests")) {
   const tests = readdirSync(join(here, "tests")).filter((name) => name.endsWith(".test.ts"));
   for (const name of tests) {

@@ -11,7 +11,7 @@ use arrow_array::{ArrayRef, Float64Array, Int64Array, StringArray};
 use arrow_schema::{DataType, Field};
 use pyo3::prelude::*;
 use render::figure::{draw_overlay, draw_sweep};
-use render::report::{FRONT, Making, Report};
+use render::report::{Front, Making, Report};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -161,5 +161,6 @@ pub fn compare<'py>(
 /// Returns the report of a directory of results as an HTML page.
 #[pyfunction]
 pub fn report_html(py: Python<'_>, directory: PathBuf) -> PyResult<String> {
-    py.detach(|| Report::open(&directory, &Making::usual()).map(|report| report.html(FRONT))).map_err(of_results)
+    py.detach(|| Report::open(&directory, &Making::usual()).map(|report| report.html(Front::report())))
+        .map_err(of_results)
 }

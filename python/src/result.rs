@@ -7,7 +7,7 @@ use crate::table::Table;
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use render::plot::{PlotOptions, picture, to_png, to_svg};
-use render::report::{FRONT, Making, Report};
+use render::report::{Front, Making, Report};
 use results::{Picture, Results};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -144,7 +144,8 @@ impl Result {
     /// Returns the report as an HTML page.
     fn _report(&self, py: Python<'_>) -> PyResult<String> {
         let results = self.recorded()?;
-        let made = py.detach(|| Report::open(results.directory(), &Making::usual()).map(|report| report.html(FRONT)));
+        let made = py
+            .detach(|| Report::open(results.directory(), &Making::usual()).map(|report| report.html(Front::report())));
         made.map_err(of_results)
     }
 }

@@ -11,7 +11,7 @@ const FOLDER: &str = "report";
 /// Where the built front-end lies.
 const FRONT: &str = "crates/render/front";
 /// What npm builds there.
-const BUILT: [&str; 5] = ["report.js", "report.css", "lab.js", "lab.css", "examples.json"];
+const BUILT: [&str; 5] = ["report.js.z", "report.css.z", "lab.js.z", "lab.css.z", "examples.json.z"];
 /// The oldest Node that is tried.
 const NODE: u32 = 20;
 /// What a browser may be called.

@@ -1,8 +1,8 @@
 //! The lab over HTTP: scenarios run on the cores of this machine, beside the results of a folder.
 //!
-//! The page is that of `tailback lab`. Its simulator is here instead of in the page: each tab has a [`lab::Lab`] of its own,
-//! which it advances request by request, so a tab that is closed or killed leaves nothing running. Results are listed,
-//! shown as reports and compared with runs in the page; nothing is written, and no path outside the results folder is read.
+//! The page is that of `tailback lab`, but its simulator is in this server. Each tab has its own [`lab::Lab`] and advances
+//! it request by request, so a tab that is closed or killed leaves nothing running. The server lists results, shows them as
+//! reports and compares them with runs in the page. It writes nothing, and reads no path outside the results folder.
 //!
 //! ```no_run
 //! use std::sync::atomic::AtomicBool;
@@ -166,7 +166,7 @@ async fn list(State(shared): Common) -> Answered {
 async fn report(State(shared): Common, Named(name): Named<String>) -> Answered {
     let folder = shared.settings.results.clone();
     let (text, found) = beside(move || match shelf::open(&folder, &name) {
-        Ok(report) => (report.html(render::report::FRONT), true),
+        Ok(report) => (report.html(render::report::Front::report()), true),
         Err(reason) => (reason, false),
     })
     .await?;

@@ -3,39 +3,29 @@
 //! The simulator is the crate `lab`, compiled to WebAssembly by `cargo xtask wasm`. It is in the repository beside the
 //! front-end, deflated, so that every clone has it.
 
+use super::front::{Front, examples};
 use super::open::{Report, ReportError};
-use super::page::{Blocks, Front, page};
+use super::page::{Blocks, page};
 use results::{COMMIT, Results, ResultsError, VERSION, deflated};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 use study::recorded_texts;
 
-/// The front-end with a simulator.
-pub const LAB: Front<'static> = Front {
-    script: include_str!("../../front/lab.js"),
-    style: include_str!("../../front/lab.css"),
-    module: Some(include_bytes!("../../front/lab.wasm.z")),
-    asks: false,
-};
-
-/// Examples and recipes, and the files that they name.
-const EXAMPLES: &str = include_str!("../../front/examples.json");
-
 /// Returns the lab as an HTML page: an editor, examples and the simulator.
 #[must_use]
 pub fn lab_page() -> String {
-    lab_with(Value::Null, LAB)
+    lab_with(Value::Null, Front::lab())
 }
 
 /// Returns the lab as a page whose simulator is the server that it comes from. The token, if that wants one, goes with
 /// every request of the page.
 #[must_use]
 pub fn served_page(token: Option<&str>) -> String {
-    lab_with(json!({ "token": token }), Front { module: None, asks: true, ..LAB })
+    lab_with(json!({ "token": token }), Front { module: None, asks: true, ..Front::lab() })
 }
 
 fn lab_with(server: Value, front: Front<'_>) -> String {
-    let mut lab: Value = serde_json::from_str(EXAMPLES).unwrap_or_default();
+    let mut lab: Value = serde_json::from_str(examples()).unwrap_or_default();
     lab["server"] = server;
     let document = json!({
         "format": "tailback report",
@@ -49,7 +39,7 @@ fn lab_with(server: Value, front: Front<'_>) -> String {
 }
 
 impl Report {
-    /// Adds the scenario of the reported run, so that the page can run it again. To be shown with [`LAB`].
+    /// Adds the scenario of the reported run, so that the page can run it again. To be shown with [`Front::lab`].
     ///
     /// # Errors
     /// Returns an error if the results are not those of a single run, or lack sound copies of its input files.
@@ -87,7 +77,7 @@ mod tests {
         assert!(!policy.contains("unsafe-inline") && !policy.contains("connect-src") && !policy.contains("http"));
         // At most 3 MB more than the front-end of a report.
         assert!(page.len() < 3_300_000, "{} bytes", page.len());
-        assert!(page.contains("id=\"module\"") && LAB.module.is_some_and(|module| module.len() > 100_000));
+        assert!(page.contains("id=\"module\"") && Front::lab().module.is_some_and(|module| module.len() > 100_000));
     }
 
     #[test]
@@ -100,7 +90,7 @@ mod tests {
 
     #[test]
     fn examples_are_scenarios_with_names() {
-        let told: Value = serde_json::from_str(EXAMPLES).expect("JSON");
+        let told: Value = serde_json::from_str(examples()).expect("JSON");
         let examples = told["examples"].as_array().expect("a list");
         assert!(examples.len() > 20);
         for one in examples {

@@ -6,6 +6,7 @@
 
 mod count;
 mod fit;
+mod front;
 mod lab;
 mod live;
 mod open;
@@ -14,15 +15,7 @@ mod run;
 mod series;
 
 pub use fit::{MOST_BYTES, Making};
-pub use lab::{LAB, lab_page, served_page};
+pub use front::Front;
+pub use lab::{lab_page, served_page};
 pub use live::{LiveRecord, LiveTables};
 pub use open::{Report, ReportError};
-pub use page::Front;
-
-/// The front-end, as built from `report/src` by `cargo xtask report-ui`.
-pub const FRONT: Front<'static> = Front {
-    script: include_str!("../../front/report.js"),
-    style: include_str!("../../front/report.css"),
-    module: None,
-    asks: false,
-};

@@ -2,7 +2,8 @@
 
 use super::count::{evidence_of, statements_of, told};
 use super::fit::{LEAST_BYTES, Making, fit};
-use super::page::{Blocks, Front, page};
+use super::front::Front;
+use super::page::{Blocks, page};
 use super::run::{Sought, Wanted, drawn, recorded};
 use results::document::{ComparedRun, Comparison, Document, Figure, Paper, PaperSummary, Stability, Sweep, SweepCell};
 use results::{COMMIT, Manifest, Quantity, ResultsError, VERSION, axis_value, deflated, hash_of, hex};

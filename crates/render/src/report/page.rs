@@ -3,23 +3,11 @@
 //! All text from scenarios is in blocks of deflated bytes, so that no name can end a block or become script. A content
 //! security policy in the page allows only its own script and style sheet, by their hashes.
 
+use super::front::Front;
 use results::{REPORT_START, base64, sealed_markup};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-
-/// The front-end that runs in the browser.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Front<'a> {
-    /// The script.
-    pub script: &'a str,
-    /// The style sheet.
-    pub style: &'a str,
-    /// The simulator, deflated, if the page has one.
-    pub module: Option<&'a [u8]>,
-    /// Whether the page may ask the server that it comes from.
-    pub asks: bool,
-}
 
 /// Deflated blocks next to the document, as text.
 #[derive(Debug, Default)]

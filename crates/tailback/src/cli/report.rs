@@ -3,7 +3,7 @@
 use super::console::{self, CountProgress};
 use super::exit::Exit;
 use super::result_arguments::{Lab, Report as Arguments};
-use render::report::{FRONT, LAB, MOST_BYTES, Making, Report, ReportError, lab_page};
+use render::report::{Front, MOST_BYTES, Making, Report, ReportError, lab_page};
 use results::{Kind, REPORT_FILE, ResultsError};
 use std::path::{Path, PathBuf};
 use study::cores;
@@ -18,7 +18,7 @@ fn make(results: &Path, size: u64, quiet: bool, live: bool) -> Result<String, Re
     if report.unverified() > 0 {
         console::unverified(&format!("{}: {} of its runs", results.display(), report.unverified()));
     }
-    if live { Ok(report.live(results)?.html(LAB)) } else { Ok(report.html(FRONT)) }
+    if live { Ok(report.live(results)?.html(Front::lab())) } else { Ok(report.html(Front::report())) }
 }
 
 /// Writes the report of a directory to a file that was named, or into the directory, if it may go there, or says why not.
