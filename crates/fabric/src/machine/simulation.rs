@@ -258,7 +258,7 @@ impl<P: Probe> Simulation<P> {
         let this = &*self;
         let mut ended: Option<Outcome> = None;
         let mut lost: Option<Loss> = None;
-        let report = engine::run_among(ranks, &this.built.bounds, &mut shards, plan, |inspection| {
+        let mut supervise = |inspection: Inspection<'_, '_, Network<P>>| {
             let Inspection { now, look, fired, models, ranks } = inspection;
             let mut seen = Seen::of(&shared(models), fired);
             if look == Look::Mark {
@@ -297,7 +297,8 @@ impl<P: Probe> Simulation<P> {
             } else {
                 ControlFlow::Continue(())
             }
-        });
+        };
+        let report = P::run_shards(ranks, &this.built.bounds, &mut shards, plan, &mut supervise);
         self.built.shards = shards;
         (self.now, self.inspected) = (report.now, report.inspected);
         self.stopped = report.end == End::Stopped;

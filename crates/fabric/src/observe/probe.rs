@@ -1,7 +1,10 @@
 //! Observers of a run. A network is generic over its probe, so unobserved events cost nothing.
 
 use crate::machine::frame::{Frame, Notice};
+use crate::machine::network::Network;
 use congestion::Stamp;
+use engine::{Inspection, Ranks, RunPlan, RunReport, Shard};
+use std::ops::ControlFlow;
 use units::{Span, State, Time};
 
 /// The reason that a frame was dropped.
@@ -97,8 +100,29 @@ pub struct QueueSample {
 
 engine::encoded!(struct QueueSample { port, class, output_bytes, input_held });
 
+/// Sees a network with probes of this type at every inspection, and may end its run.
+#[doc(hidden)]
+pub type Supervisor<'a, P> = dyn FnMut(Inspection<'_, '_, Network<P>>) -> ControlFlow<()> + 'a;
+
 /// An observer of one shard. The default of every method does nothing.
 pub trait Probe: Send {
+    /// Runs the shards of this rank: the one call that leads to the machine. The machine is generic over its probe, and
+    /// generic code is compiled in the crate that needs it. The probes of this crate override this with
+    /// `machine_of_this_crate`, so their machines are compiled here, with the optimisation of the models.
+    #[doc(hidden)]
+    fn run_shards(
+        ranks: &mut dyn Ranks,
+        bounds: &[u32],
+        shards: &mut [Shard<Network<Self>>],
+        plan: RunPlan<'_>,
+        supervisor: &mut Supervisor<'_, Self>,
+    ) -> RunReport
+    where
+        Self: Sized,
+    {
+        engine::run_among(ranks, bounds, shards, plan, supervisor)
+    }
+
     /// Returns whether it holds so much data that it should be emptied before the next inspection.
     fn is_full(&self) -> bool {
         false
@@ -202,4 +226,23 @@ impl State for NoProbe {
     }
 }
 
-impl Probe for NoProbe {}
+/// The body of [`Probe::run_shards`] once more, for a probe that has no parameters: not generic, so it is compiled here.
+macro_rules! machine_of_this_crate {
+    () => {
+        #[inline(never)]
+        fn run_shards(
+            ranks: &mut dyn engine::Ranks,
+            bounds: &[u32],
+            shards: &mut [engine::Shard<crate::machine::network::Network<Self>>],
+            plan: engine::RunPlan<'_>,
+            supervisor: &mut crate::observe::probe::Supervisor<'_, Self>,
+        ) -> engine::RunReport {
+            engine::run_among(ranks, bounds, shards, plan, supervisor)
+        }
+    };
+}
+pub(crate) use machine_of_this_crate;
+
+impl Probe for NoProbe {
+    machine_of_this_crate!();
+}

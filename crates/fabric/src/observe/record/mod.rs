@@ -36,7 +36,7 @@ pub use window::{Interval, sliding_window};
 
 use crate::describe::spec::MAX_CLASSES;
 use crate::machine::frame::{Frame, Kind, Notice};
-use crate::observe::probe::{DropCause, Probe, QueueSample, SourceState};
+use crate::observe::probe::{DropCause, Probe, QueueSample, SourceState, machine_of_this_crate};
 use congestion::Stamp;
 use deliveries::Seen;
 use engine::Ranks;
@@ -428,6 +428,8 @@ impl Recorder {
 }
 
 impl Probe for Recorder {
+    machine_of_this_crate!();
+
     fn is_full(&self) -> bool {
         self.rows.len() >= self.most
     }
