@@ -1,6 +1,6 @@
-//! The compiled part of the Python package `tailback`; `tailback/__init__.py` is its face.
+//! The compiled part of the Python package `tailback`. Its public interface is `tailback/__init__.py`.
 //!
-//! Nothing is computed here: arguments are converted, a study of the library is called, its documents are handed over.
+//! This crate computes nothing: it converts arguments, calls a study of the library, and returns its documents.
 
 #![allow(missing_docs)]
 

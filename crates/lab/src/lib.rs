@@ -1,8 +1,9 @@
-//! The lab in a page: scenarios are checked, completed and run where no program is installed.
+//! The simulator of a page: it checks, completes and runs scenarios in a browser, where no program is installed.
 //!
-//! A page asks a [`Lab`] in JSON and is answered in JSON, followed by the columns of tables as bytes. A run is advanced by
-//! the page in steps, so that it can show progress and stop it; its results are those of `tailback run`, bit by bit. This
-//! crate converts and calls: scenarios are read by `scenario`, runs are made by `study`, and their documents by `render`.
+//! A page sends requests to a [`Lab`] as JSON. A reply is JSON, followed by the columns of tables as bytes. The page
+//! advances a run in steps, so that it can show progress and stop the run. The results are bit-identical to those of
+//! `tailback run`. This crate only converts requests and replies: `scenario` reads scenarios, `study` runs them, and
+//! `render` makes their documents.
 
 mod boundary;
 mod describe;

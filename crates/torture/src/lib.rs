@@ -1,8 +1,7 @@
-//! Attacks on the laboratory, kept: random scenarios over the whole format, mutated inputs, kills, corruption, forged
-//! saved simulations, hostile paths and requests. Each attack is repeated by its seed and number.
+//! Attacks on the program: random scenarios that use all keys, mutated inputs, kills, corruption, forged saved
+//! simulations, hostile paths and requests. A seed and a number reproduce each attack.
 //!
-//! Nothing depends on this crate but tests and `cargo xtask torture`. It refuses nothing and judges only what is
-//! promised: see SECURITY.md.
+//! Only tests and `cargo xtask torture` use this crate. It checks the promises of SECURITY.md and nothing else.
 
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods)] // An attack has a time limit, and says what it found.
 
