@@ -13,6 +13,7 @@
 //! ```
 
 pub mod figure;
+mod kept;
 pub mod paper;
 pub mod plot;
 pub mod report;

@@ -1,8 +1,9 @@
 //! The embedded font: text widths and glyph outlines.
 
+use crate::kept::kept;
 use ttf_parser::{Face, GlyphId, OutlineBuilder};
 
-/// Noto Sans in two weights. Licence: SIL Open Font License 1.1.
+/// Noto Sans in two weights. Licence: SIL Open Font License 1.1 (`fonts/LICENSE_OFL.txt`).
 pub(super) struct Fonts {
     regular: Option<Face<'static>>,
     bold: Option<Face<'static>>,
@@ -10,7 +11,9 @@ pub(super) struct Fonts {
 
 impl Fonts {
     pub(super) fn new() -> Fonts {
-        Fonts { regular: Face::parse(notosans::REGULAR_TTF, 0).ok(), bold: Face::parse(notosans::BOLD_TTF, 0).ok() }
+        let regular = Face::parse(kept!("../../fonts/NotoSans-Regular.ttf.z"), 0).ok();
+        let bold = Face::parse(kept!("../../fonts/NotoSans-Bold.ttf.z"), 0).ok();
+        Fonts { regular, bold }
     }
 
     fn face(&self, bold: bool) -> Option<&Face<'static>> {
@@ -115,9 +118,11 @@ mod tests {
     #[test]
     fn letters_used_in_charts_are_in_the_font() {
         let fonts = Fonts::new();
-        let face = fonts.regular.as_ref().expect("the font is sound");
-        for letter in "0123456789 GMkbBsµ%…·–()/:>-".chars() {
-            assert!(face.glyph_index(letter).is_some(), "{letter}");
+        for face in [&fonts.regular, &fonts.bold] {
+            let face = face.as_ref().expect("the font is sound");
+            for letter in "0123456789 GMkbBsµ%…·–()/:>-".chars() {
+                assert!(face.glyph_index(letter).is_some(), "{letter}");
+            }
         }
     }
 

@@ -1,11 +1,8 @@
-//! The front-end of pages, which the program keeps deflated.
+//! The front-end of pages.
 //!
-//! It is built from `report/` by `cargo xtask report-ui`, and its simulator from the crate `lab` by `cargo xtask wasm`. A
-//! text is inflated once, when a page first needs it.
+//! It is built from `report/` by `cargo xtask report-ui`, and its simulator from the crate `lab` by `cargo xtask wasm`.
 
-use flate2::read::ZlibDecoder;
-use std::io::Read;
-use std::sync::OnceLock;
+use crate::kept::kept;
 
 /// The front-end that runs in the browser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,12 +17,11 @@ pub struct Front<'a> {
     pub asks: bool,
 }
 
-/// Inflates a text of `crates/render/front` once.
+/// Returns a text of `crates/render/front`.
 macro_rules! text {
-    ($name:literal) => {{
-        static TEXT: OnceLock<String> = OnceLock::new();
-        TEXT.get_or_init(|| inflated(include_bytes!(concat!("../../front/", $name, ".z"))))
-    }};
+    ($name:literal) => {
+        std::str::from_utf8(kept!(concat!("../../front/", $name, ".z"))).unwrap_or_default()
+    };
 }
 
 impl Front<'static> {
@@ -47,14 +43,6 @@ impl Front<'static> {
 /// Returns the examples, lessons and recipes of the lab, and the files that they name, as JSON.
 pub(super) fn examples() -> &'static str {
     text!("examples.json")
-}
-
-/// Returns a text that was deflated when the front-end was built; a test reads each.
-fn inflated(bytes: &[u8]) -> String {
-    let mut text = String::new();
-    // What is wrong with an embedded file is wrong in every run: the test below finds it.
-    let _ = ZlibDecoder::new(bytes).read_to_string(&mut text);
-    text
 }
 
 #[cfg(test)]
