@@ -36,6 +36,7 @@ usage: cargo xtask WHAT
   tidy            only the tidiness of the sources
   workflows       only the workflows of the forge, by actionlint
   instructions    instructions per packet-hop, by callgrind, on the k = 8 fat-tree
+  size            the size of the program as it is installed, which it builds: [--target TRIPLE]
 ";
 
 fn main() -> ExitCode {
@@ -47,7 +48,7 @@ fn main() -> ExitCode {
         "report-ui" => report::build_or_fail(),
         "report" => report::check(),
         "wasm" => wasm::build(),
-        "papers" => program::installed().and_then(|program| papers(&program, &[])),
+        "papers" => program::installed(None).and_then(|program| papers(&program, &[])),
         "torture" => torture(&std::env::args().skip(2).collect::<Vec<_>>()),
         "deny" => deny::check(),
         "examples" => examples::check(),
@@ -55,6 +56,7 @@ fn main() -> ExitCode {
         "tidy" => tidy::check(),
         "workflows" => workflows::check(),
         "instructions" => hop::report(),
+        "size" => program::size(&std::env::args().skip(2).collect::<Vec<_>>()),
         _ => {
             print!("{HELP}");
             return ExitCode::from(2);
