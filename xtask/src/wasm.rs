@@ -108,7 +108,7 @@ fn compile() -> Result<PathBuf, String> {
     let arguments = ["rustc", "--package", "tailback-lab", "--lib", "--crate-type", "cdylib", "--release", "--locked"];
     command.args(arguments).args(["--target", TARGET]).args(std_too).arg("--target-dir").arg(&folder);
     // A panic ends the thread of the page that simulates, which begins another.
-    let profile = [("PANIC", "abort"), ("LTO", "thin"), ("STRIP", "symbols"), ("INCREMENTAL", "false")];
+    let profile = [("PANIC", "abort"), ("STRIP", "symbols"), ("INCREMENTAL", "false")];
     command.envs(profile.map(|(name, value)| (format!("CARGO_PROFILE_RELEASE_{name}"), value)));
     eprintln!("> cargo {} --target {TARGET}", arguments.join(" "));
     let status = command.status().map_err(|error| format!("cargo: {error}"))?;
