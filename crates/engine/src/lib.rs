@@ -30,8 +30,8 @@
 //! A model is cut into shards. Each shard owns a set of numbered [`Alarms`], pending at most once each, and fires
 //! them in the order (time, number). Shards advance together through windows no longer than the smallest delay
 //! between them, so nothing that one sends can arrive in another's past, and the result is the same on any number
-//! of threads, and with its shards spread over any number of processes ([`Ranks`]). There is no global sequence number,
-//! no clock and no operating system in here, and the engine does not know what a frame is.
+//! of threads, and with its shards spread over any number of processes ([`Ranks`]). The engine has no global sequence
+//! number, uses no clock, and does not know frames.
 
 mod alarms;
 mod barrier;

@@ -2,8 +2,8 @@
 //!
 //! A flow with loss recovery has two halves. At the source a [`Sender`] states the frame to send next, a new frame or a
 //! retransmission, and the time of its retransmission timer. At the destination a [`Sink`] is notified of arriving
-//! frames: its [`Receiver`] says which of them are new, and its [`ReceivingPoint`]s state the replies to send and when
-//! they want to be called. Neither half schedules, knows a clock or sees a network, and neither depends on congestion
+//! frames: its [`Receiver`] determines which of them are new, and its [`ReceivingPoint`]s state the replies to send and
+//! the time of their next call. Neither half schedules, knows a clock or sees a network, and neither depends on congestion
 //! control: a reaction point limits rate and window, a sender chooses among the frames.
 //!
 //! The frames of a flow are numbered 0, 1, 2, ... All have the size of the flow's frames except the last of a finite
