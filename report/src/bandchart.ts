@@ -3,6 +3,7 @@ import { across, areaOf, drawAxes, type Area, type Scale } from "./axes";
 import { el } from "./dom";
 import { digits } from "./format";
 import type { TimeLink } from "./link";
+import { Markers } from "./markers";
 import { pieces } from "./pieces";
 import { csvLines, Plot, type Painter } from "./plot";
 import type { Surface } from "./surface";
@@ -23,6 +24,7 @@ export class BandChart implements Painter {
   readonly plot: Plot;
   readonly root: HTMLElement;
   private area: Area = { left: 0, top: 0, width: 1, height: 1 };
+  private readonly markers: Markers;
 
   constructor(
     readonly title: string,
@@ -34,6 +36,7 @@ export class BandChart implements Painter {
     private readonly counted = "paused (s)",
   ) {
     this.plot = new Plot(this);
+    this.markers = new Markers(this.plot.box);
     this.root = el(
       "section",
       { class: "chart" },
@@ -41,7 +44,7 @@ export class BandChart implements Painter {
       this.plot.box,
     );
     link.onView(() => this.plot.later(), this.root);
-    link.onPoint(() => this.plot.later(), this.root);
+    link.onPoint(() => this.mark(), this.root);
     fingers(this.plot.canvas, link, () => this.area, (time) => {
       link.point(time);
       link.setNow(time);
@@ -86,10 +89,14 @@ export class BandChart implements Painter {
       const part = (sum / (link.to - link.from)) * 100;
       surface.text(area.left + area.width + 6, top + ROW / 2 - 2, `${digits(part, 3)} %`, { size: 11, fill: of.faint });
     });
-    if (!forFile && link.cursor !== null) {
-      const at = across(area, x, link.cursor);
-      surface.line([at, area.top, at, area.top + area.height], { colour: of.faint, width: 1 });
-    }
+    if (!forFile) this.mark();
+  }
+
+  /** Shows where the pointer is. */
+  private mark(): void {
+    const { from, to, cursor } = this.link;
+    const { left, width } = this.area;
+    this.markers.show(this.area, cursor === null ? [] : [{ kind: "pointer", x: left + ((cursor - from) / (to - from)) * width }]);
   }
 
   csv(): string {

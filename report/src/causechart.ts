@@ -2,6 +2,7 @@
 import { across, areaOf, drawAxes, up, type Area, type Scale } from "./axes";
 import { el } from "./dom";
 import { digits, showTime } from "./format";
+import { Markers, type Mark } from "./markers";
 import { csvLines, Plot, type Painter } from "./plot";
 import type { Run } from "./run";
 import type { Surface } from "./surface";
@@ -84,6 +85,7 @@ export class CauseCourse implements Painter {
   readonly root: HTMLElement;
   private readonly slices: Slice[];
   private area: Area = { left: 0, top: 0, width: 1, height: 1 };
+  private readonly markers: Markers;
 
   constructor(
     private readonly run: Run,
@@ -93,6 +95,7 @@ export class CauseCourse implements Painter {
     this.title = `${flow.flow}: causes over time`;
     this.slices = slicesOf(run, flow, parts);
     this.plot = new Plot(this);
+    this.markers = new Markers(this.plot.box);
     this.root = el(
       "section",
       { class: "chart causecourse" },
@@ -101,7 +104,7 @@ export class CauseCourse implements Painter {
     );
     const { link } = run;
     link.onView(() => this.plot.later(), this.root);
-    link.onPoint(() => this.plot.later(), this.root);
+    link.onPoint(() => this.mark(), this.root);
     const { canvas } = this.plot;
     const timeAt = (event: MouseEvent) => link.from + Math.min(1, Math.max(0, (event.clientX - canvas.getBoundingClientRect().left - this.area.left) / this.area.width)) * (link.to - link.from);
     canvas.addEventListener("click", (event) => link.setNow(timeAt(event)));
@@ -137,11 +140,17 @@ export class CauseCourse implements Painter {
         below += share;
       });
     }
-    for (const at of forFile ? [] : [link.now, link.cursor]) {
-      if (at === null || at < link.from || at > link.to) continue;
-      const place = across(area, x, at);
-      surface.line([place, area.top, place, area.top + area.height], { colour: of.ink, width: 1 });
-    }
+    if (!forFile) this.mark();
+  }
+
+  /** Shows the instant of the network and the pointer. */
+  private mark(): void {
+    const { from, to, now, cursor } = this.run.link;
+    const { left, width } = this.area;
+    const place = (at: number) => left + ((at - from) / (to - from)) * width;
+    const marks: Mark[] = [{ kind: "instant", x: place(now) }];
+    if (cursor !== null) marks.push({ kind: "pointer", x: place(cursor) });
+    this.markers.show(this.area, marks);
   }
 
   csv(): string {

@@ -17,6 +17,21 @@ export interface HeatOptions {
   note?: string;
 }
 
+/** Values that differ by less than this part of the largest are as good as equal: colours must not tell them apart. */
+const ALIKE = 0.1;
+
+/** The ends of the scale of colours: the least and the largest value, but further apart if these are almost equal. */
+export function scaleOf(values: number[]): [number, number] {
+  if (values.length === 0) return [0, 1];
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const least = Math.max(Math.abs(low), Math.abs(high)) * ALIKE || 1;
+  if (high - low >= least) return [low, high];
+  // What is never negative has no scale that is.
+  const from = (low + high - least) / 2;
+  const bottom = low >= 0 ? Math.max(0, from) : from;
+  return [bottom, bottom + least];
+}
+
 export class HeatMap implements Painter {
   readonly title: string;
   readonly plot: Plot;
@@ -63,8 +78,8 @@ export class HeatMap implements Painter {
     const { x, y, cells, quantity } = this.options;
     const area = this.frame(surface.width, surface.height);
     const numbers = cells.flat().filter((value): value is number => value !== null);
-    const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
-    const part = (value: number) => (high > low ? (value - low) / (high - low) : 0.5);
+    const [low, high] = scaleOf(numbers);
+    const part = (value: number) => (value - low) / (high - low);
     const [wide, tall] = [area.width / x.values.length, area.height / y.values.length];
     cells.forEach((row, j) =>
       row.forEach((value, i) => {

@@ -1,8 +1,9 @@
 // A quantity of many things over time: a row for each, colour for its value.
-import { across, areaOf, drawAxes, type Area, type Scale } from "./axes";
+import { areaOf, drawAxes, type Area, type Scale } from "./axes";
 import { el } from "./dom";
 import { digits, show, showTime, unitFor } from "./format";
 import type { TimeLink } from "./link";
+import { Markers } from "./markers";
 import { csvLines, Plot, type Painter } from "./plot";
 import type { Series } from "./series";
 import type { Surface } from "./surface";
@@ -23,6 +24,7 @@ export class HeatRows implements Painter {
   readonly plot: Plot;
   readonly root: HTMLElement;
   private area: Area = { left: 0, top: 0, width: 1, height: 1 };
+  private readonly markers: Markers;
   private readonly note: HTMLElement;
   private readonly most: number;
 
@@ -37,6 +39,7 @@ export class HeatRows implements Painter {
   ) {
     this.most = Math.max(...rows.map((row) => row.series.extremes(0, end)[1]), Number.MIN_VALUE);
     this.plot = new Plot(this);
+    this.markers = new Markers(this.plot.box);
     this.note = el("span", { class: "note" }, note);
     this.root = el(
       "section",
@@ -48,7 +51,7 @@ export class HeatRows implements Painter {
     tip.hidden = true;
     this.plot.box.append(tip);
     link.onView(() => this.plot.later(), this.root);
-    link.onPoint(() => this.plot.later(), this.root);
+    link.onPoint(() => this.mark(), this.root);
     fingers(this.plot.canvas, link, () => this.area, (time) => {
       link.point(time);
       link.setNow(time);
@@ -107,10 +110,14 @@ export class HeatRows implements Painter {
     for (let i = 0; i < 40; i++) surface.rect(right, area.top + (area.height * (39 - i)) / 40, 12, area.height / 40 + 0.6, heatColour(i / 39));
     surface.text(right + 16, area.top + 6, `${digits(this.most / factor, 3)} ${unit}`, { size: 11, fill: of.faint });
     surface.text(right + 16, area.top + area.height - 6, "0", { size: 11, fill: of.faint });
-    if (!forFile && link.cursor !== null) {
-      const at = across(area, x, link.cursor);
-      surface.line([at, area.top, at, area.top + area.height], { colour: of.faint, width: 1 });
-    }
+    if (!forFile) this.mark();
+  }
+
+  /** Shows where the pointer is. */
+  private mark(): void {
+    const { from, to, cursor } = this.link;
+    const { left, width } = this.area;
+    this.markers.show(this.area, cursor === null ? [] : [{ kind: "pointer", x: left + ((cursor - from) / (to - from)) * width }]);
   }
 
   csv(): string {

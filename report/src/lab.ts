@@ -21,7 +21,7 @@ async function engine(about: LabAbout): Promise<Engine> {
   return new Engine(THREAD, module, about.files);
 }
 
-/** The lab: a scenario of the address, or the first example. */
+/** The lab: a scenario of the address, or the first lesson. */
 async function labPage(report: Report, into: HTMLElement): Promise<void> {
   const about = report.lab!;
   document.body.classList.add("wide");
@@ -32,13 +32,17 @@ async function labPage(report: Report, into: HTMLElement): Promise<void> {
   const panel = new Panel(simulator, about);
   if (server) panel.root.prepend(new Shelf(server, (run) => panel.compare(run)).root);
   wait.replaceWith(panel.root);
-  const given = (await givenOf(location.hash)) ?? first(about);
   window.addEventListener("hashchange", () => void givenOf(location.hash).then((other) => other && panel.load(other)));
-  await panel.load(given);
+  const given = await givenOf(location.hash);
+  const [lesson] = about.lessons ?? [];
+  // Whoever opens the page for the first time is shown what there is to be seen, and what to try.
+  if (given) await panel.load(given);
+  else if (lesson) await panel.load({ name: lesson.name, text: lesson.text, set: [] }, lesson);
+  else await panel.load(first(about));
 }
 
-function first(about: LabAbout): Given {
-  const found = about.examples.find(({ name }) => name.endsWith("victim.toml")) ?? about.examples[0];
+function first({ examples }: LabAbout): Given {
+  const [found] = examples;
   return found ? { name: found.name, text: found.text, set: [] } : { name: "scenario.toml", text: "", set: [] };
 }
 

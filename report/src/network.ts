@@ -3,6 +3,7 @@ import { csvLines, Plot, type Painter } from "./plot";
 import { el } from "./dom";
 import { digits, show, showTime } from "./format";
 import { DirectionBitmap } from "./directionbitmap";
+import { Labels, type Candidate } from "./labels";
 import { layoutOf, type Layout } from "./layout";
 import type { Run } from "./run";
 import type { Surface } from "./surface";
@@ -20,6 +21,11 @@ const SHADES = 20;
 const MANY = 1500;
 /** Less than this is a phone, or one of several drawings. */
 const NARROW = 480;
+
+/** Roots with a ring and a name. */
+const RINGS = 4;
+/** Room between a switch and its ring. */
+const RING = 5;
 
 /** A cross on its own ground. */
 function cross(surface: Surface, x: number, y: number, size: number, colour: string, ground: string): void {
@@ -253,8 +259,10 @@ export class NetworkDrawing implements Painter {
     this.failed(surface, of, seen, ends, wide);
     if (!this.dense() || this.zoom > 2.5) this.fills(surface, of, seen, ends, size);
     this.victims(surface, of, seen, size);
-    this.nodesDrawn(surface, of, seen, size);
-    this.roots(surface, of, seen, ends, size);
+    const labels = new Labels(surface.width, surface.height - this.foot(surface.width));
+    this.nodesDrawn(surface, of, seen, size, labels);
+    this.roots(surface, of, seen, ends, size, labels);
+    labels.draw(surface);
     if (!forFile && this.hovered !== null) surface.line(ends[this.hovered], { colour: of.ink, width: size.direction + 6, alpha: 0.22 });
     if (this.selected !== null) surface.line(ends[this.selected], { colour: of.ink, width: 1.5, dash: [3, 3] });
   }
@@ -343,47 +351,65 @@ export class NetworkDrawing implements Painter {
     surface.lines([...directions].map((port) => this.ends(port, beside(port))), { colour: of.victim, width: this.dense() ? 1 : 2, dash: [2, 3] });
   }
 
-  private nodesDrawn(surface: Surface, of: Theme, seen: Congestion, size: { host: number; node: number }): void {
-    const { nodes, flows } = this.run;
+  private nodesDrawn(surface: Surface, of: Theme, seen: Congestion, size: { host: number; node: number }, labels: Labels): void {
+    const { nodes, flows, ports } = this.run;
     const suffering = new Set(seen.trees.flatMap((tree) => tree.victims).flatMap((flow) => [flows[flow].source, flows[flow].destination]));
+    const ringed = new Set(seen.trees.slice(0, RINGS).map(({ root }) => ports[root].node));
     const named = nodes.length <= 60 || this.zoom > 4;
     nodes.forEach((node, i) => {
       const { x, y } = this.places[i];
       const hurt = suffering.has(node.name);
       if (node.host) {
         surface.circle(x, y, size.host, hurt ? of.victim : of.node, this.dense() ? undefined : { colour: of.paper, width: 1.5 });
-      } else {
-        surface.rect(x - size.node - 1, y - size.node - 1, 2 * size.node + 2, 2 * size.node + 2, of.paper);
-        surface.rect(x - size.node, y - size.node, 2 * size.node, 2 * size.node, of.node);
-        if (named) {
-          const inside = node.name.length <= 2 && size.node >= 8;
-          if (inside) surface.text(x, y, node.name, { size: 11, anchor: "middle", bold: true, fill: of.paper });
-          else {
-            const half = node.name.length * 3.4;
-            surface.rect(x - half, y - size.node - 16, half * 2, 13, of.paper, 0.75);
-            surface.text(x, y - size.node - 9, node.name, { size: 11, anchor: "middle", bold: true, fill: of.ink });
-          }
-        }
+        if (named) this.hostName(of, i, hurt, size.host, labels);
+        return;
       }
-      if (named && node.host) this.hostName(surface, of, i, hurt, size.host);
+      surface.rect(x - size.node - 1, y - size.node - 1, 2 * size.node + 2, 2 * size.node + 2, of.paper);
+      surface.rect(x - size.node, y - size.node, 2 * size.node, 2 * size.node, of.node);
+      if (!named) return;
+      labels.avoid(x, y, size.node);
+      if (node.name.length <= 2 && size.node >= 8) surface.text(x, y, node.name, { size: 11, anchor: "middle", bold: true, fill: of.paper });
+      else this.switchName(of, i, size.node + (ringed.has(i) ? RING : 0), labels);
     });
   }
 
-  private hostName(surface: Surface, of: Theme, node: number, hurt: boolean, radius: number): void {
+  /** A switch is named above it, or where else there is room. */
+  private switchName(of: Theme, node: number, radius: number, labels: Labels): void {
+    const { x, y } = this.places[node];
+    const at = (dx: number, dy: number, anchor: "start" | "middle" | "end"): Candidate => ({
+      x: x + dx,
+      y: y + dy,
+      text: this.run.nodes[node].name,
+      style: { size: 11, anchor, bold: true, fill: of.ink },
+      ground: { colour: of.paper, alpha: 0.75 },
+    });
+    labels.add(1, at(0, -radius - 8, "middle"), at(0, radius + 9, "middle"), at(radius + 4, 0, "start"), at(-radius - 4, 0, "end"));
+  }
+
+  private hostName(of: Theme, node: number, hurt: boolean, radius: number, labels: Labels): void {
     const { x, y } = this.places[node];
     const style = { size: 11, fill: hurt ? of.victim : of.faint, bold: hurt } as const;
-    const { name: own } = this.run.nodes[node];
-    // Said in words once, where there is room for it.
-    const name = hurt && this.tellsVictims(this.plot.width) ? `${own} (victim)` : own;
+    const { name } = this.run.nodes[node];
+    const at = (text: string, dx: number, dy: number, anchor: "start" | "middle" | "end", upright = false): Candidate => ({
+      x: x + dx,
+      y: y + dy,
+      text,
+      style: upright ? { ...style, anchor, upright } : { ...style, anchor },
+    });
     const crowded = this.run.nodes.length > 40;
     const side = this.layout.side[node];
-    if (side === "left") surface.text(x - radius - 4, y, name, { ...style, anchor: "end" });
-    else if (side === "right") surface.text(x + radius + 4, y, name, { ...style, anchor: "start" });
-    else if (crowded && name.length > 2) surface.text(x, y + radius + 6, name, { ...style, anchor: "end", upright: true });
-    else {
+    const places = (text: string): Candidate[] => {
+      if (side === "left") return [at(text, -radius - 4, 0, "end")];
+      if (side === "right") return [at(text, radius + 4, 0, "start")];
+      if (crowded && text.length > 2) return [at(text, 0, radius + 6, "end", true)];
       const lower = this.crowdedRow(node) && this.rowOf(node).indexOf(node) % 2 === 1 ? 11 : 0;
-      surface.text(x, y + (side === "above" ? -1 : 1) * (radius + 8 + lower), name, { ...style, anchor: "middle" });
-    }
+      const down = radius + 8 + lower;
+      const own = side === "above" ? -down : down;
+      return [at(text, 0, own, "middle"), at(text, radius + 4, 0, "start"), at(text, -radius - 4, 0, "end"), at(text, 0, -own, "middle")];
+    };
+    // Said in words once, where there is room for it.
+    const told = hurt && this.tellsVictims(this.plot.width) ? places(`${name} (victim)`).slice(0, 1) : [];
+    labels.add(hurt ? 0 : 3, ...told, ...places(name));
   }
 
   /** Whether there is room to say in words who is a victim. */
@@ -411,20 +437,20 @@ export class NetworkDrawing implements Painter {
     return row.some((i, at) => at > 0 && this.places[i].x - this.places[row[at - 1]].x < reach(i) + reach(row[at - 1]));
   }
 
-  private roots(surface: Surface, of: Theme, seen: Congestion, ends: number[][], size: { node: number; direction: number }): void {
-    const taken: Place[] = [];
-    seen.trees.slice(0, 4).forEach((tree) => {
+  private roots(surface: Surface, of: Theme, seen: Congestion, ends: number[][], size: { node: number }, labels: Labels): void {
+    seen.trees.slice(0, RINGS).forEach((tree) => {
       const line = ends[tree.root];
-      const along = (part: number) => ({ x: line[0] + (line[2] - line[0]) * part, y: line[1] + (line[3] - line[1]) * part });
+      if (this.run.nodes.length > 600) surface.circle((line[0] + line[2]) / 2, (line[1] + line[3]) / 2, 5, null, { colour: of.root, width: 2 });
+      else surface.circle(line[0], line[1], size.node + RING, null, { colour: of.root, width: 2.5 });
       // Where roots cross, their names stand apart.
-      const free = ({ x, y }: Place) => taken.every((other) => Math.abs(other.x - x) > 36 || Math.abs(other.y - y) > 16);
-      const { x, y } = [0.5, 0.62, 0.38, 0.74, 0.26].map(along).find(free) ?? along(0.5);
-      taken.push({ x, y });
-      if (this.run.nodes.length > 600) surface.circle(x, y, 5, null, { colour: of.root, width: 2 });
-      else surface.circle(line[0], line[1], size.node + 5, null, { colour: of.root, width: 2.5 });
-      const text = "root";
-      surface.rect(x - 16, y - 20, 32, 14, of.paper, 0.8);
-      surface.text(x, y - 13, text, { size: 11, anchor: "middle", bold: true, fill: of.root });
+      const at = (part: number): Candidate => ({
+        x: line[0] + (line[2] - line[0]) * part,
+        y: line[1] + (line[3] - line[1]) * part - 13,
+        text: "root",
+        style: { size: 11, anchor: "middle", bold: true, fill: of.root },
+        ground: { colour: of.paper, alpha: 0.8 },
+      });
+      labels.add(2, ...[0.5, 0.62, 0.38, 0.74, 0.26].map(at));
     });
   }
 

@@ -28,21 +28,65 @@ export function csvLines(rows: (string | number | null | undefined)[][]): string
 
 const waiting = new Set<Plot>();
 let asked = false;
+/** A page that is printed has no more frames. */
+let printing = false;
 
+function ask(): void {
+  if (asked) return;
+  asked = true;
+  requestAnimationFrame(flush);
+}
+
+/** Paints what is seen. What is not seen keeps its picture until it is; one of those that have none yet gets it. */
 function flush(): void {
   asked = false;
   const all = [...waiting];
   waiting.clear();
-  for (const plot of all) plot.now();
+  for (const plot of all) if (plot.near) plot.now();
+  let given = false;
+  for (const plot of all.filter((plot) => !plot.near)) {
+    if (plot.painted) plot.stale = true;
+    else if (given) waiting.add(plot);
+    else given = plot.now();
+  }
+  if (waiting.size > 0) ask();
 }
+
+/** Pixels from the window within which a plot counts as seen. */
+const NEAR = 300;
+
+const places = new IntersectionObserver(
+  (entries) => {
+    for (const { target, isIntersecting } of entries) (target as CanvasBox).plot?.come(isIntersecting);
+  },
+  { rootMargin: `${NEAR}px` },
+);
+
+window.addEventListener("beforeprint", () => {
+  printing = true;
+  for (const box of document.querySelectorAll<CanvasBox>(".plot")) if (box.plot?.stale || (box.plot && waiting.has(box.plot))) box.plot.now();
+});
+window.addEventListener("afterprint", () => (printing = false));
 
 const sizes = new ResizeObserver((entries) => {
   for (const entry of entries) (entry.target as CanvasBox).plot?.later();
 });
 
-/** Paints every plot in an element at once, so that what replaces other plots is never seen empty. */
+/** Paints what is seen of an element at once, so that what replaces other plots is never seen empty; the rest has its size. */
 export function paintAll(within: Element): void {
-  for (const box of within.querySelectorAll<CanvasBox>(".plot")) box.plot?.now();
+  const plots = [...within.querySelectorAll<CanvasBox>(".plot")].flatMap(({ plot }) => plot ?? []);
+  // All are measured before any is changed: each change would have the page laid out again.
+  const widths = plots.map(({ box }) => box.clientWidth);
+  plots.forEach((plot, i) => plot.fit(widths[i]));
+  const seen = plots.map(({ box }) => {
+    const { top, bottom } = box.getBoundingClientRect();
+    return bottom > -NEAR && top < window.innerHeight + NEAR;
+  });
+  plots.forEach((plot, i) => {
+    plot.near = seen[i];
+    if (seen[i]) plot.now();
+    else plot.later();
+  });
 }
 
 type CanvasBox = HTMLElement & { plot?: Plot };
@@ -52,27 +96,39 @@ export class Plot {
   readonly canvas: HTMLCanvasElement;
   width = 0;
   height = 0;
+  /** Whether it is in the window or near it; so it is until that is known. */
+  near = true;
+  /** Whether its canvas has a picture. */
+  painted = false;
+  /** Whether its picture is out of date. */
+  stale = false;
 
   constructor(readonly painter: Painter) {
     this.canvas = el("canvas", { role: "img", tabindex: 0, aria: { label: painter.title } });
     this.box = el("div", { class: "plot" }, this.canvas);
     this.box.plot = this;
     sizes.observe(this.box);
+    places.observe(this.box);
     onTheme(() => this.later(), this.box);
   }
 
   /** Paints at the next frame, however often asked until then. */
   later(): void {
+    if (printing) return void this.now();
     waiting.add(this);
-    if (!asked) {
-      asked = true;
-      requestAnimationFrame(flush);
-    }
+    ask();
   }
 
-  now(): void {
-    const width = Math.floor(this.box.clientWidth);
-    if (width < 10) return;
+  /** It comes near the window, or leaves it. */
+  come(near: boolean): void {
+    this.near = near;
+    if (near && this.stale) this.later();
+  }
+
+  /** Gives the canvas the size that belongs to a width; whether there is room for one. */
+  fit(wide: number): boolean {
+    const width = Math.floor(wide);
+    if (width < 10) return false;
     const height = Math.floor(this.painter.height(width));
     const ratio = window.devicePixelRatio || 1;
     const [across, down] = [Math.round(width * ratio), Math.round(height * ratio)];
@@ -80,14 +136,26 @@ export class Plot {
       this.canvas.width = across;
       this.canvas.height = down;
       this.canvas.style.height = `${height}px`;
+      this.painted = false;
     }
     this.width = width;
     this.height = height;
+    return true;
+  }
+
+  /** Paints; whether there was room to. One without room is asked again when it gets some. */
+  now(): boolean {
+    this.stale = false;
+    if (!this.fit(this.box.clientWidth)) return false;
+    const { width, height } = this;
+    const ratio = window.devicePixelRatio || 1;
     const context = this.canvas.getContext("2d");
-    if (!context) return;
+    if (!context) return false;
+    this.painted = true;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, width, height);
     this.painter.paint(new CanvasSurface(context, width, height), theme(), false);
+    return true;
   }
 
   private readonly heading = 34;

@@ -233,17 +233,20 @@ export class Run {
     return kinds[buffers.kind_of[node]] ?? null;
   }
 
-  /** Unpacks these tables, or all. */
-  async load(names?: string[]): Promise<void> {
+  /** Unpacks these tables, or all; one after the other, if something is to be done between them. */
+  async load(names?: string[], between?: () => Promise<void>): Promise<void> {
     await this.open();
     const wanted = Object.keys(this.series).filter((name) => names?.includes(name) ?? true);
-    await Promise.all(
-      wanted.map((name) => {
-        const loading = this.loading.get(name) ?? this.unpack(name);
-        this.loading.set(name, loading);
-        return loading;
-      }),
-    );
+    const load = (name: string) => {
+      const loading = this.loading.get(name) ?? this.unpack(name);
+      this.loading.set(name, loading);
+      return loading;
+    };
+    if (!between) return void (await Promise.all(wanted.map(load)));
+    for (const name of wanted) {
+      await load(name);
+      await between();
+    }
   }
 
   private async unpack(name: string): Promise<void> {

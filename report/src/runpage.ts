@@ -20,7 +20,7 @@ function count(number: number, what: string): string {
 }
 
 /** How a run ended, and how that looks: finished is not good if frames were dropped. */
-function outcome(run: Run): HTMLElement {
+export function outcome(run: Run): HTMLElement {
   const { kind } = run.about.manifest.outcome;
   const { totals } = run.about.manifest;
   const frames = (number: number, what: string) => (number > 0 ? [`${show(number, "count")} ${number === 1 ? "frame" : "frames"} ${what}`] : []);

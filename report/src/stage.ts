@@ -1,6 +1,6 @@
 // The drawings of one run or several side by side, with the slider that moves them all.
-import { button, choice, el } from "./dom";
-import { showTime } from "./format";
+import { Controls } from "./controls";
+import { el } from "./dom";
 import { directionPanel } from "./direction";
 import type { TimeLink } from "./link";
 import { NetworkDrawing } from "./network";
@@ -15,59 +15,31 @@ const LOOKED_AT = 400;
 
 export interface Stage {
   root: HTMLElement;
+  /** The drawings, and what stands below the slider: parts of the root. */
+  pictures: HTMLElement;
+  below: HTMLElement;
   drawings: NetworkDrawing[];
   courses: Promise<Course[]>;
+  /** Puts the drawings under the control of a slider. */
+  bind(controls: Controls): void;
 }
 
-/** With `stay`, the instant that is shown is the one that the link has already. */
-export function stage(runs: Run[], link: TimeLink, stay = false): Stage {
+export interface How {
+  /** The instant that is shown is the one that the link has already. */
+  stay?: boolean;
+  /** A slider that is on the page already: then its parts are put there by the caller, who binds it, too. */
+  apart?: boolean;
+  /** The most instants at which trees are looked for. */
+  instants?: number;
+  /** Whether this is still to be shown. */
+  wanted?: () => boolean;
+}
+
+export function stage(runs: Run[], link: TimeLink, { stay = false, apart = false, instants = LOOKED_AT, wanted = () => true }: How = {}): Stage {
   const compact = runs.length > 1;
   const drawings = runs.map((run) => new NetworkDrawing(run, compact ? run.label : "The network", compact));
   const sample = Math.max(1, Math.min(...runs.map((run) => run.sample)));
-  const steps = Math.max(1, Math.round(link.end / sample));
-  const slider = el("input", { type: "range", class: "slider", aria: { label: "time" } });
-  slider.min = "0";
-  slider.max = String(steps);
-  slider.value = "0";
-  const clock = el("output", { class: "clock" });
-  let speed = 1;
-  let playing = false;
-  let last = 0;
-  const play = button("\u25b6 Play", () => start(!playing), { class: "play", aria: { pressed: "false" } });
-
-  const start = (on: boolean) => {
-    playing = on;
-    play.textContent = on ? "\u23f8 Pause" : "\u25b6 Play";
-    play.setAttribute("aria-pressed", String(on));
-    if (!on) return;
-    // At the end it begins again.
-    if (link.now >= link.to - sample / 2) link.setNow(link.from);
-    last = performance.now();
-    requestAnimationFrame(tick);
-  };
-  // The stretch that is seen takes twelve seconds.
-  const tick = (now: number) => {
-    if (!playing) return;
-    const by = ((now - last) / 12_000) * (link.to - link.from) * speed;
-    last = now;
-    const at = Math.min(link.to, link.now + by);
-    link.setNow(at);
-    if (at >= link.to) start(false);
-    else requestAnimationFrame(tick);
-  };
-  slider.addEventListener("input", () => link.setNow(Number(slider.value) * sample));
-
-  let drawnAt = -1;
-  const move = () => {
-    const step = Math.ceil(link.now / sample - 1e-9);
-    if (step === drawnAt) return;
-    drawnAt = step;
-    slider.value = String(step);
-    slider.setAttribute("aria-valuetext", showTime(link.now));
-    clock.textContent = showTime(Math.max(sample, step * sample));
-    for (const drawing of drawings) drawing.show(link.now);
-  };
-  link.onPoint(move);
+  const bind = (controls: Controls) => controls.bind(link, sample, drawings);
 
   const direction = el("div", { class: "direction" });
   drawings.forEach((drawing, i) => {
@@ -83,32 +55,38 @@ export function stage(runs: Run[], link: TimeLink, stay = false): Stage {
     };
   });
 
-  const speeds: [string, string][] = [["0.1", "0.1\u00d7"], ["0.25", "0.25\u00d7"], ["1", "1\u00d7"], ["4", "4\u00d7"]];
-  const controls = el(
-    "div",
-    { class: "controls" },
-    play,
-    slider,
-    clock,
-    choice("speed", speeds, "1", (value) => (speed = Number(value))),
-  );
   const growth = el("div", { class: "growth" });
-  const root = el("div", { class: "stage" }, el("div", { class: compact ? "drawings several" : "drawings" }, ...drawings.map((d) => d.root)), controls, direction, growth);
+  const pictures = el("div", { class: compact ? "drawings several" : "drawings" }, ...drawings.map((d) => d.root));
+  const below = el("div", {}, direction, growth);
+  const root = el("div", { class: "stage" });
+  if (!apart) {
+    const controls = new Controls();
+    root.append(pictures, controls.root, below);
+    bind(controls);
+  }
   const courses = new Promise<Course[]>((done) => {
-    inTurn(() => Promise.all(drawings.map((drawing, i) => course(drawing.reader, runs[i], LOOKED_AT))).then(done), true);
+    inTurn(async () => {
+      const all: Course[] = [];
+      for (const [i, drawing] of drawings.entries()) {
+        const one = await course(drawing.reader, runs[i], instants, wanted);
+        if (!one) return;
+        all.push(one);
+      }
+      done(all);
+    }, true);
   });
   void courses.then((all) => {
     // A run without blocked links has no course.
     if (all.some((one) => one.weight > 0)) growth.append(growthChart(runs, all, link).root);
     else growth.append(el("p", { class: "note" }, compact ? "No link was blocked in any of these runs." : "No link was blocked at any of the evaluated instants."));
     if (compact) follow(drawings, all);
-    if (stay) return;
+    // Whoever has moved it meanwhile looks at something else.
+    if (stay || link.now > 0) return;
     // The first thing to be seen is the worst of it.
     const { worst } = all.reduce((a, b) => (b.weight > a.weight ? b : a));
     link.setNow(worst?.at ?? link.end / 2);
   });
-  move();
-  return { root, drawings, courses };
+  return { root, pictures, below, drawings, courses, bind };
 }
 
 /** Whoever is a victim in one run is followed in all of them. */

@@ -3,6 +3,7 @@ import { areaOf, across, drawAxes, fitted, up, type Area, type Scale } from "./a
 import { button, choice, el } from "./dom";
 import { show, showTime } from "./format";
 import type { TimeLink } from "./link";
+import { Markers, type Mark } from "./markers";
 import { pieces } from "./pieces";
 import { csvLines, Plot, type Painter } from "./plot";
 import type { Series } from "./series";
@@ -70,6 +71,9 @@ export class TimeChart implements Painter {
   readonly root: HTMLElement;
   private shown: Shown[] = [];
   private area: Area = { left: 0, top: 0, width: 1, height: 1 };
+  /** The scales of the picture that is seen. */
+  private scaled: [Scale, Scale] | null = null;
+  private readonly markers: Markers;
   private readonly legend: HTMLElement;
   private readonly picker: HTMLElement;
   private readonly extras: HTMLElement;
@@ -81,6 +85,7 @@ export class TimeChart implements Painter {
   constructor(private readonly options: TimeChartOptions) {
     this.title = options.title;
     this.plot = new Plot(this);
+    this.markers = new Markers(this.plot.box);
     this.legend = el("div", { class: "legend", role: "group", aria: { label: `series of ${options.title}` } });
     this.picker = el("div", { class: "picker" });
     this.extras = el("span", { class: "extras" });
@@ -249,8 +254,8 @@ export class TimeChart implements Painter {
     const { link } = this.options;
     const narrow = surface.width < 480;
     const area = areaOf(surface, narrow ? 52 : 64);
-    if (!forFile) this.area = area;
     const [x, y] = this.scales();
+    if (!forFile) [this.area, this.scaled] = [area, [x, y]];
     drawAxes(surface, of, area, x, y);
     surface.clipped(area.left, area.top, area.width, area.height, () => {
       if (this.showBands) this.paintBands(surface, of, area, x);
@@ -273,8 +278,8 @@ export class TimeChart implements Painter {
         surface.lines(placed, { colour, width: 1.6, dash });
       }
       if (this.showTicks) this.paintTicks(surface, of, area, x);
-      if (!forFile) this.paintCursor(surface, of, area, x, y);
     });
+    if (!forFile) this.mark();
   }
 
   names(): { name: string; slot: number }[] {
@@ -312,29 +317,35 @@ export class TimeChart implements Painter {
     }
   }
 
-  private paintCursor(surface: Surface, of: Theme, area: Area, x: Scale, y: Scale): void {
-    const { link } = this.options;
-    const upright = (at: number, colour: string, dash: number[]) =>
-      surface.line([across(area, x, at), area.top, across(area, x, at), area.top + area.height], { colour, width: 1, dash });
-    if (link.now > 0) upright(link.now, of.victim, [4, 3]);
-    if (this.drag && !this.drag.pan) {
-      const [left, right] = [this.drag.from, this.drag.at].sort((a, b) => a - b);
-      surface.rect(across(area, x, left), area.top, across(area, x, right) - across(area, x, left), area.height, of.faint, 0.18);
+  /** Shows the instant of the network, the pointer and the values there. */
+  private mark(): void {
+    const { scaled, area, drag } = this;
+    const { now, cursor } = this.options.link;
+    if (!scaled) return;
+    const [x, y] = scaled;
+    const marks: Mark[] = [];
+    if (now > 0) marks.push({ kind: "instant", x: across(area, x, now) });
+    if (drag && !drag.pan) {
+      const [from, to] = [drag.from, drag.at].sort((a, b) => a - b).map((at) => across(area, x, at));
+      marks.push({ kind: "stretch", from, to });
     }
-    if (link.cursor === null) return;
-    upright(link.cursor, of.faint, []);
-    for (const { series, slot } of this.visible()) {
-      const value = series.at(link.cursor);
-      if (!Number.isNaN(value)) surface.circle(across(area, x, link.cursor), up(area, y, value), 3, look(slot, of).colour);
+    if (cursor !== null) {
+      marks.push({ kind: "pointer", x: across(area, x, cursor) });
+      for (const { series, slot } of this.visible()) {
+        const value = series.at(cursor);
+        if (!Number.isNaN(value)) marks.push({ kind: "spot", x: across(area, x, cursor), y: up(area, y, value), colour: look(slot, theme()).colour });
+      }
     }
+    this.markers.show(area, marks);
   }
 
   private pointed(): void {
     const { cursor } = this.options.link;
     for (const { series, value } of this.shown) {
-      value.textContent = cursor === null ? "" : show(series.at(cursor), this.options.quantity);
+      const text = cursor === null ? "" : show(series.at(cursor), this.options.quantity);
+      if (value.textContent !== text) value.textContent = text;
     }
-    this.plot.later();
+    this.mark();
   }
 
   private timeAt(event: PointerEvent | WheelEvent | MouseEvent): number {
@@ -376,7 +387,7 @@ export class TimeChart implements Painter {
       // A press without a drag moves the drawing to that instant.
       if ((to - from) / (link.to - link.from) > 0.008) link.view(from, to);
       else link.setNow(this.timeAt(event));
-      this.plot.later();
+      this.mark();
     };
     canvas.addEventListener("pointerup", end);
     canvas.addEventListener("pointercancel", end);

@@ -14,6 +14,7 @@
 import { ExactTrees } from "./exact";
 import type { Run } from "./run";
 import type { Series } from "./series";
+import { inSlices } from "./turns";
 
 /** Parts of the interval before an instant, by port; where it says so by port and class. */
 export interface DirectionState {
@@ -480,7 +481,8 @@ export interface Course {
   part: number;
 }
 
-export async function course(reader: CongestionReader, run: Run, most: number): Promise<Course> {
+/** The course of a run; nothing if it is no longer wanted. */
+export async function course(reader: CongestionReader, run: Run, most: number, wanted = () => true): Promise<Course | null> {
   const samples = Math.max(1, Math.floor(run.end / run.sample));
   const every = Math.max(1, Math.ceil(samples / most));
   const count = Math.floor(samples / every);
@@ -495,7 +497,7 @@ export async function course(reader: CongestionReader, run: Run, most: number): 
     part: 0,
   };
   const weights = new Float64Array(count);
-  let rest = performance.now();
+  const breathe = inSlices();
   for (let i = 0; i < count; i++) {
     const seen = reader.read((i + 1) * every * run.sample);
     // A direction that is blocked in two classes is one direction.
@@ -506,10 +508,8 @@ export async function course(reader: CongestionReader, run: Run, most: number): 
     made.victims[i] = victims.size;
     for (const flow of victims) made.suffered[flow] += 1;
     weights[i] = directions + victims.size * 2;
-    if (performance.now() - rest > 30) {
-      await new Promise((resolve) => setTimeout(resolve));
-      rest = performance.now();
-    }
+    await breathe();
+    if (!wanted()) return null;
   }
   run.flows.forEach(({ start, end }, flow) => {
     const alive = made.times.reduce((sum, at) => sum + (start < at && end > at - run.sample ? 1 : 0), 0);

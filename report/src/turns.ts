@@ -29,3 +29,28 @@ export function takeTurns(): Promise<void> {
   running = running.then(work);
   return running;
 }
+
+/** Milliseconds for which the page may be busy between two frames: the rest of a frame is for painting it. */
+const SLICE = 6;
+
+/** Lets the browser go on at once: a timer would wait for milliseconds after a few times. */
+function aside(): Promise<void> {
+  return new Promise((done) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      done();
+    };
+    port2.postMessage(null);
+  });
+}
+
+/** For long work in pieces: what is returned is called between pieces, and lets the browser paint and listen when it is due. */
+export function inSlices(): () => Promise<void> {
+  let begun = performance.now();
+  return async () => {
+    if (performance.now() - begun < SLICE) return;
+    await aside();
+    begun = performance.now();
+  };
+}

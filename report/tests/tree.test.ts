@@ -102,7 +102,8 @@ test("only a flow that is under way suffers, and only then its time counts", asy
   ];
   const run = network(flows, storage, [[6, 1]], [6]);
   assert.deepEqual([victims(run, 300), victims(run, 700), victims(run, 900)], [[], ["short"], []]);
-  const { suffered, worst } = await course(new CongestionReader(run), run, 400);
+  const { suffered, worst } = (await course(new CongestionReader(run), run, 400))!;
+  assert.equal(await course(new CongestionReader(run), run, 400, () => false), null);
   assert.deepEqual([...suffered].map((part) => Math.round(part * 10) / 10), [0, 0, 0, 1]);
   assert.deepEqual(worst?.trees[0].victims, [3]);
 });

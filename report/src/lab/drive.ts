@@ -4,6 +4,8 @@ import type { Complaint, Ending, Listener, Made } from "./messages";
 
 /** Milliseconds that a step should take. */
 const STEP = 40;
+/** A step is at least this part of the run: one that takes long whatever its length must not make the next ones shorter and shorter. */
+const LEAST = 1 / 10_000;
 /** Milliseconds before the first look, and at least between two. */
 const LOOK = 1000;
 /** Looks take at most this part of the time. */
@@ -47,7 +49,7 @@ export async function drive(ask: Ask, given: Given, listener: Listener, how: How
       look = performance.now() + Math.max(LOOK, took / LOOKING);
     }
     // As far as the same speed reaches in the time of a step, and at most four times as far as before.
-    step = Math.max(1, Math.floor(step * Math.min(4, Math.max(0.25, STEP / Math.max(0.1, after - before)))));
+    step = Math.max(1, Math.floor(duration * LEAST), Math.floor(step * Math.min(4, Math.max(0.25, STEP / Math.max(0.1, after - before)))));
     until = how.divided ? duration : Math.min(duration, until + step);
   }
   return { made: await ask({ ask: "finish", wall: wall() }) };

@@ -68,6 +68,14 @@ export class Fields {
     }
   }
 
+  /** What a value can be chosen from: a class is one of those that the scenario names. */
+  private choicesOf(field: Field): [string, string][] | null {
+    if (field.kind === "choice") return field.choices ?? null;
+    if (!/^workloads\[\d+\]\.class$/.test(field.path)) return null;
+    const names = this.all.filter(({ path }) => /^classes\[\d+\]\.name$/.test(path)).map(({ value }) => value.replace(/^"|"$/g, ""));
+    return names.length > 1 ? names.map((name) => [name, ""]) : null;
+  }
+
   /** Takes the values of a sound scenario. Fields that are there already stay, so that a slider is not lost while it moves. */
   take(all: Field[]): void {
     this.all = all.filter(({ path }) => !ASIDE.test(path));
@@ -88,7 +96,7 @@ export class Fields {
 
   private wanted(): Field[] {
     const word = this.search.value.trim().toLowerCase();
-    const fit = this.all.filter(({ kind, path }) => MOVABLE.has(kind) || this.first.includes(path));
+    const fit = this.all.filter((field) => MOVABLE.has(field.kind) || this.first.includes(field.path) || this.choicesOf(field));
     if (word !== "") return fit.filter(({ path, meaning }) => path.includes(word) || (meaning ?? "").toLowerCase().includes(word)).slice(0, 40);
     const rank = ({ path, from }: Field) => {
       const place = this.first.indexOf(path);
@@ -141,9 +149,10 @@ export class Fields {
   }
 
   private input(field: Field, id: string): HTMLInputElement | HTMLSelectElement {
-    if (field.kind === "choice" && field.choices) {
+    const choices = this.choicesOf(field);
+    if (choices) {
       const select = el("select", { id });
-      for (const [value, about] of field.choices) {
+      for (const [value, about] of choices) {
         const option = el("option", { title: about }, value);
         option.value = value;
         select.append(option);

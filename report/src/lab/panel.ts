@@ -33,6 +33,9 @@ export class Panel {
   private readonly stop: HTMLButtonElement;
   private readonly keep: HTMLButtonElement;
   private readonly examples: HTMLElement;
+  /** What can be chosen, in the order of the list. */
+  private offered: { name: string; text: string; title: string; group: string; lesson: Lesson | null }[] = [];
+  private readonly select = el("select", { aria: { label: "example" } });
   private readonly auto: HTMLInputElement;
   private name = "scenario.toml";
   /** The run that others are compared with. */
@@ -63,7 +66,7 @@ export class Panel {
     const tools = el("div", { class: "lab-tools" }, this.start, this.stop, el("label", {}, this.auto, " run while values change"), this.recorded ? null : this.keep);
     const text = el("details", { class: "text" }, el("summary", {}, "Scenario text"), this.editor.root, this.share());
     text.open = window.innerWidth > 900;
-    const bench = el("div", { class: "bench" }, this.examples, this.description, tools, this.bar, this.status, this.note, this.findings, this.fields.root, text, el("p", { class: "note" }, "The same on the command line: ", this.command));
+    const bench = el("div", { class: "bench" }, this.examples, this.description, tools, this.bar, this.status, this.note, this.findings, this.fields.root, text, el("p", { class: "note command-line" }, "The same on the command line: ", this.command));
     this.bench = el("div", { class: "lab" }, bench, this.view.root);
     this.root = el("div", {}, this.lesson.root, this.bench);
     this.lesson.onSolve = (set) => {
@@ -95,18 +98,21 @@ export class Panel {
     this.fields.first = first;
     this.pinned = null;
     this.keep.setAttribute("aria-pressed", "false");
+    this.view.another();
+    this.choose(given, lesson);
     await this.run(false);
   }
 
   private chooser(): HTMLElement {
     const { examples, lessons = [] } = this.about;
-    const all = [...lessons.map((lesson, i) => ({ ...lesson, title: `${i + 1}. ${lesson.title}`, group: "Lessons", lesson })), ...examples.map((one) => ({ ...one, lesson: null }))];
-    if (all.length === 0) return el("div");
-    const select = el("select", { aria: { label: "example" } });
-    for (const group of new Set(all.map((one) => one.group))) {
+    const numbered = lessons.map((lesson, i) => ({ ...lesson, title: `${i + 1}. ${lesson.title}`, group: "Lessons", lesson }));
+    this.offered = [...numbered, ...examples.map((one) => ({ ...one, lesson: null }))];
+    if (this.offered.length === 0) return el("div");
+    const { select } = this;
+    for (const group of new Set(this.offered.map((one) => one.group))) {
       const options = el("optgroup");
       options.label = group;
-      all.forEach((one, i) => {
+      this.offered.forEach((one, i) => {
         if (one.group !== group) return;
         const option = el("option", {}, one.title);
         option.value = String(i);
@@ -115,11 +121,16 @@ export class Panel {
       select.append(options);
     }
     select.addEventListener("change", () => {
-      const { name, text, lesson } = all[Number(select.value)];
+      const { name, text, lesson } = this.offered[Number(select.value)];
       void this.load({ name, text, set: [] }, lesson);
     });
-    select.value = String(Math.max(0, all.findIndex(({ name }) => name.endsWith("/victim.toml"))));
     return el("label", { class: "choice example" }, "scenario ", select);
+  }
+
+  /** The list names what is on the bench; a scenario of a link or a file is none of those in it. */
+  private choose(given: Given, lesson: Lesson | null): void {
+    const place = this.offered.findIndex((one) => (lesson ? one.lesson === lesson : one.name === given.name && one.text === given.text && !one.lesson));
+    this.select.value = String(place);
   }
 
   private share(): HTMLElement {
@@ -253,12 +264,12 @@ export class Panel {
     this.keep.disabled = false;
     const run = await this.draw(made);
     this.status.textContent = "";
-    this.lesson.judge(run);
+    if (run) this.lesson.judge(run);
     this.bench.dataset["runs"] = String(Number(this.bench.dataset["runs"] ?? 0) + 1);
   }
 
   /** Draws a run, which may still be under way, beside the one that it is compared with. */
-  private draw(made: Made, underWay = false): Promise<Run> {
+  private draw(made: Made, underWay = false): Promise<Run | null> {
     const { pinned, recorded } = this;
     const beside = (link: TimeLink) => {
       if (recorded) return recorded(link);
