@@ -49,6 +49,9 @@ pub struct RunLimits<'a> {
     pub inspect_every: Span,
     /// Whether the run ends at a deadlock. Without it a run goes on, whatever waits for what.
     pub watchdog: bool,
+    /// Whether the run goes on after the last instant, in another call. Then its state there is not judged, and its outcome
+    /// there is [`Outcome::Interrupted`].
+    pub goes_on: bool,
     /// Ends the run when another thread sets it. The instant depends on when that is.
     pub interrupt: Option<&'a AtomicBool>,
 }
@@ -62,6 +65,7 @@ impl Default for RunLimits<'_> {
             threads: 1,
             inspect_every: Span::from_micros(100),
             watchdog: true,
+            goes_on: false,
             interrupt: None,
         }
     }
@@ -306,6 +310,8 @@ impl<P: Probe> Simulation<P> {
             (Some(loss), _, _) => Outcome::LossInLosslessClass(loss),
             (None, Some(outcome), _) => outcome,
             (None, None, End::Interrupted) => Outcome::Interrupted,
+            // A judgement looks at the whole network: a step of a run must not cost that.
+            (None, None, End::Until) if limits.goes_on => Outcome::Interrupted,
             (None, None, End::Until | End::Quiet | End::Stopped) if limits.watchdog => {
                 match self.judge_end(ranks, report.now) {
                     Some(Rest::Deadlock(deadlock)) => Outcome::Deadlock(deadlock),

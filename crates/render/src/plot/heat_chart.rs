@@ -26,6 +26,8 @@ pub struct HeatChart {
     pub x: Axis,
     /// Quantity of the values.
     pub quantity: Quantity,
+    /// Upper end of the scale of colours; the highest value if absent.
+    pub most: Option<f64>,
     /// The rows, from top to bottom.
     pub rows: Vec<HeatRow>,
     /// Number of rows omitted for readability.
@@ -61,7 +63,7 @@ impl HeatChart {
     #[must_use]
     pub fn new(title: &str, x: Axis, quantity: Quantity) -> HeatChart {
         let (title, subtitle) = (title.to_owned(), String::new());
-        HeatChart { title, subtitle, x, quantity, rows: Vec::new(), more: 0, width: 900.0 }
+        HeatChart { title, subtitle, x, quantity, most: None, rows: Vec::new(), more: 0, width: 900.0 }
     }
 
     /// Draws the chart.
@@ -80,7 +82,7 @@ impl HeatChart {
         let across = if across.1 > across.0 { across } else { (across.0, across.0 + 1.0) };
         let area = Area { left, top, right, bottom, across };
         let seen = self.rows.iter().flat_map(|row| &row.points).map(|point| point.1);
-        let most = seen.filter(|value| value.is_finite()).fold(0.0, f64::max);
+        let most = self.most.unwrap_or_else(|| seen.filter(|value| value.is_finite()).fold(0.0, f64::max));
         for (number, row) in self.rows.iter().enumerate() {
             let y = top + ROW * number as f64;
             canvas.rectangle((left, y + 1.0), (right - left, ROW - 2.0), colour(0), 1.0);
@@ -166,6 +168,22 @@ mod tests {
         assert_eq!(shown, [(50.0, 50.5, 63), (50.5, 75.5, 16)]);
         assert_eq!(levels(&[], &AREA, 0.0), [(0.0, 100.0, 0)]);
         assert_eq!(levels(&[(0.0, f64::NAN)], &AREA, 1.0), [(0.0, 100.0, 0)]);
+    }
+
+    #[test]
+    fn a_scale_with_an_end_colours_low_values_as_low() {
+        let mut chart = HeatChart::new("Links", Axis::within("time", Quantity::Time, 0.0, 1e-3), Quantity::Fraction);
+        chart.rows = vec![HeatRow { name: "sw0 to h1".into(), points: vec![(0.0, 0.5)] }];
+        let drawn = |chart: &HeatChart, level: usize| {
+            let Colour(red, green, blue) = colour(level);
+            to_svg(&chart.draw()).matches(&format!("#{red:02x}{green:02x}{blue:02x}")).count()
+        };
+        let last = LEVELS - 1;
+        // Each colour is once in the scale; the row has the colour of its value.
+        assert_eq!((drawn(&chart, last), drawn(&chart, last.div_ceil(2))), (2, 1));
+        chart.most = Some(1.0);
+        assert_eq!((drawn(&chart, last), drawn(&chart, last.div_ceil(2))), (1, 2));
+        assert!(to_svg(&chart.draw()).contains("100 %"));
     }
 
     #[test]

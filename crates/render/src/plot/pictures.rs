@@ -88,7 +88,7 @@ pub fn picture(results: &Results, kind: Picture, options: &PlotOptions) -> Resul
         }
         Picture::Slowdowns => flows::slowdowns(results, options, &drawing.title("Slowdown of flows")),
         Picture::Throughput => drawing.lines("Throughput of flows", ("throughput", Quantity::Rate), ("bytes", 8.0)),
-        Picture::Utilisation => drawing.lines("Link utilisation", ("utilisation", Quantity::Fraction), ("busy", 1e-12)),
+        Picture::Utilisation => drawing.utilisation(),
         Picture::Queues => drawing.lines("Output queues", ("queue length", Quantity::Size), ("output_bytes", 1.0)),
         Picture::Buffers => drawing.lines("Input buffers", ("occupancy", Quantity::Size), ("input_held", 1.0)),
         Picture::Occupancy => drawing.lines("Input buffers by flow", ("occupancy", Quantity::Size), ("bytes", 1.0)),
@@ -194,7 +194,7 @@ impl Drawing<'_> {
         (column, factor): (&str, f64),
     ) -> Result<Option<Chart>, ResultsError> {
         let entities = self.entities();
-        let windowed = matches!(self.kind, Picture::Throughput | Picture::Utilisation);
+        let windowed = self.kind == Picture::Throughput;
         let weigh = if windowed { |sum: i64, value: i64| sum.saturating_add(value) } else { i64::max };
         let (chosen, more) = entities.foremost(self.results, column, self.options.most, weigh)?;
         if chosen.is_empty() {
@@ -213,11 +213,7 @@ impl Drawing<'_> {
             let before = empty.then_some(0.0);
             entities.levels(self.results, column, (&chosen, self.view), before)?
         };
-        let mut y = Axis::new(label, quantity);
-        if self.kind == Picture::Utilisation {
-            y.range = Some((0.0, 1.0));
-        }
-        let mut chart = LineChart::new(&self.title(title), self.time_axis(), y);
+        let mut chart = LineChart::new(&self.title(title), self.time_axis(), Axis::new(label, quantity));
         chart.more = more;
         chart.subtitle = match windowed {
             true => format!("mean over a sliding window of {}", spoken(self.window())),
@@ -229,6 +225,26 @@ impl Drawing<'_> {
             chart.series.push(if windowed { Series::straight(&name, points) } else { Series::steps(&name, points) });
         }
         Ok(Some(Chart::Lines(chart)))
+    }
+
+    /// The busiest links, one row each: lines of many links would cover each other.
+    fn utilisation(&self) -> Result<Option<Chart>, ResultsError> {
+        let entities = self.entities();
+        let rows = self.options.most.saturating_mul(3);
+        let (chosen, more) = entities.foremost(self.results, "busy", rows, |sum, value| sum.saturating_add(value))?;
+        if chosen.is_empty() {
+            return Ok(None);
+        }
+        let means = entities.windowed(self.results, "busy", (&chosen, self.view), self.window())?;
+        let mut chart = HeatChart::new(&self.title("Link utilisation"), self.time_axis(), Quantity::Fraction);
+        chart.subtitle = format!("mean over a sliding window of {}", spoken(self.window()));
+        chart.most = Some(1.0);
+        chart.more = more;
+        for (name, mut points) in self.names(&chosen)?.into_iter().zip(means) {
+            points.iter_mut().for_each(|point| point.1 *= 1e-12);
+            chart.rows.push(HeatRow { name, points });
+        }
+        Ok(Some(Chart::Heat(chart)))
     }
 
     /// The longest queues, one row each.
