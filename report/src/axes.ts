@@ -42,6 +42,21 @@ export function fitted(low: number, high: number): [number, number] {
   return [bottom, high + (high - bottom) * 0.06];
 }
 
+/** Values that differ by less than this part of the largest are as good as equal: colours must not tell them apart. */
+const ALIKE = 0.1;
+
+/** The ends of the scale of colours: the least and the largest value, but further apart if these are almost equal. */
+export function coloursOf(values: number[]): [number, number] {
+  if (values.length === 0) return [0, 1];
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const least = Math.max(Math.abs(low), Math.abs(high)) * ALIKE || 1;
+  if (high - low >= least) return [low, high];
+  // What is never negative has no scale that is.
+  const from = (low + high - least) / 2;
+  const bottom = low >= 0 ? Math.max(0, from) : from;
+  return [bottom, bottom + least];
+}
+
 interface Marks {
   at: number[];
   labels: string[];

@@ -1,5 +1,5 @@
 // A quantity over two axes of a grid of runs.
-import { areaOf } from "./axes";
+import { areaOf, coloursOf } from "./axes";
 import { el } from "./dom";
 import { show, unitFor, digits } from "./format";
 import { csvLines, Plot, type Painter } from "./plot";
@@ -15,21 +15,6 @@ export interface HeatOptions {
   /** Row by row from the bottom; null where nothing was measured. */
   cells: (number | null)[][];
   note?: string;
-}
-
-/** Values that differ by less than this part of the largest are as good as equal: colours must not tell them apart. */
-const ALIKE = 0.1;
-
-/** The ends of the scale of colours: the least and the largest value, but further apart if these are almost equal. */
-export function scaleOf(values: number[]): [number, number] {
-  if (values.length === 0) return [0, 1];
-  const [low, high] = [Math.min(...values), Math.max(...values)];
-  const least = Math.max(Math.abs(low), Math.abs(high)) * ALIKE || 1;
-  if (high - low >= least) return [low, high];
-  // What is never negative has no scale that is.
-  const from = (low + high - least) / 2;
-  const bottom = low >= 0 ? Math.max(0, from) : from;
-  return [bottom, bottom + least];
 }
 
 export class HeatMap implements Painter {
@@ -78,7 +63,7 @@ export class HeatMap implements Painter {
     const { x, y, cells, quantity } = this.options;
     const area = this.frame(surface.width, surface.height);
     const numbers = cells.flat().filter((value): value is number => value !== null);
-    const [low, high] = scaleOf(numbers);
+    const [low, high] = coloursOf(numbers);
     const part = (value: number) => (value - low) / (high - low);
     const [wide, tall] = [area.width / x.values.length, area.height / y.values.length];
     cells.forEach((row, j) =>

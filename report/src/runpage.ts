@@ -113,7 +113,8 @@ function estimated(run: Run, course: Course): HTMLElement | null {
   const names = victims.slice(0, 5).map(([flow, count]) => `${run.flows[flow].name} (${[`${share(count)} of its time`, ...gets(run.flows[flow])].join("; ")})`);
   const directions = tree.directions.length === 1 ? "one link" : `${tree.directions.length} links`;
   const [from, to] = course.stretch;
-  const when = to > from ? `from ${showTime(from, 3)} to ${showTime(to, 3)}` : `at ${showTime(worst.at)}`;
+  const [begin, end] = [showTime(from, 3), showTime(to, 3)];
+  const when = begin === end ? `at ${showTime(worst.at)}` : `from ${begin} to ${end}`;
   const often = course.part > 0.995 ? "all the time" : course.part < 0.005 ? "less than 1 % of the time" : `${part(course.part)} of the time`;
   const sentences = [`Links are blocked ${often}. Congestion is worst ${when}: ${run.directionOf(tree.root, tree.class)} blocks ${directions}.`];
   if (victims.length > 0) {

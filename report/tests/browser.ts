@@ -177,3 +177,46 @@ export async function ran(page: Page, act: () => Promise<unknown>): Promise<void
   await act();
   await page.waitForFunction((count) => Number(document.querySelector<HTMLElement>(".lab")?.dataset["runs"]) > count && document.querySelector<HTMLElement>(".stop")?.hidden, before, { timeout: 60_000 });
 }
+
+/** Chooses a scenario or a lesson of the lab by its title, and waits for its run. */
+export async function choose(page: Page, title: string): Promise<void> {
+  await ran(page, () => page.locator(".example select").evaluate((select: HTMLSelectElement, name) => {
+    const option = [...select.options].find(({ textContent }) => textContent === name);
+    if (!option) throw new Error(`no example ${name}`);
+    select.value = option.value;
+    select.dispatchEvent(new Event("change"));
+  }, title));
+}
+
+/** Texts of the drawings of networks on a page that run into each other or out of their drawing. */
+export function collisions(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const found: string[] = [];
+    for (const box of document.querySelectorAll<HTMLElement & { plot?: { svg(): string } }>(".plot.network")) {
+      const drawing = new DOMParser().parseFromString(box.plot!.svg(), "image/svg+xml").documentElement;
+      const context = document.createElement("canvas").getContext("2d")!;
+      const texts = [...drawing.querySelectorAll("g > text")].map((text) => {
+        const number = (name: string) => Number(text.getAttribute(name));
+        const [x, size, anchor] = [number("x"), number("font-size"), text.getAttribute("text-anchor") ?? "start"];
+        context.font = `${text.getAttribute("font-weight") ?? ""} ${size}px ${drawing.getAttribute("font-family")}`;
+        const long = context.measureText(text.textContent ?? "").width;
+        const before = anchor === "middle" ? long / 2 : anchor === "end" ? long : 0;
+        // A text's y is 0.35 of its size below the middle of its height; one that stands reads upwards.
+        const middle = number("y") - size * 0.35;
+        const upright = text.hasAttribute("transform");
+        const [left, top] = upright ? [x - size / 2, middle - (long - before)] : [x - before, middle - size / 2];
+        const [wide, tall] = upright ? [size, long] : [long, size];
+        return { name: text.textContent, left, top, right: left + wide, bottom: top + tall };
+      });
+      const width = Number(drawing.getAttribute("width"));
+      texts.forEach((a, i) => {
+        if (a.left < -1 || a.right > width + 1) found.push(`${a.name} leaves the drawing`);
+        for (const b of texts.slice(i + 1)) {
+          const [across, down] = [Math.min(a.right, b.right) - Math.max(a.left, b.left), Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top)];
+          if (across > 1 && down > 1) found.push(`${a.name} and ${b.name}`);
+        }
+      });
+    }
+    return found;
+  });
+}

@@ -1,6 +1,7 @@
 // What needs no browser: columns, series and numbers.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { coloursOf } from "../src/axes";
 import { unpackColumns } from "../src/data";
 import { axisName, broken, digits, show, tickLabels, ticks } from "../src/format";
 import { intervalText } from "../src/interval";
@@ -129,4 +130,20 @@ test("no name makes a file unreadable", () => {
   const surface = new SvgSurface(10, 10);
   surface.text(0, 0, 'a\u0007<b>&"', { fill: "#000" });
   assert.ok(surface.toString().includes(">a\ufffd&lt;b&gt;&amp;&quot;</text>"));
+});
+
+test("a map of cells that are almost equal does not tell them apart by their colours", () => {
+  const part = (values: number[]) => {
+    const [low, high] = coloursOf(values);
+    return values.map((value) => (value - low) / (high - low));
+  };
+  const spread = (values: number[]) => Math.max(...part(values)) - Math.min(...part(values));
+  assert.equal(spread([5, 5, 5]), 0);
+  // Rounding: as numbers they differ, as figures they do not.
+  assert.ok(spread([5, 5 * (1 + 1e-12), 5.001]) < 0.01);
+  assert.ok(spread([9.5, 9.9]) < 0.5);
+  assert.deepEqual(part([1, 2, 3]), [0, 0.5, 1]);
+  assert.deepEqual(coloursOf([0, 0]), [0, 1]);
+  assert.deepEqual(coloursOf([]), [0, 1]);
+  assert.ok(coloursOf([0.001, 0.00101])[0] >= 0 && coloursOf([-2, -2])[1] < 0);
 });

@@ -4,7 +4,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { closeBrowser, fingerprint, open, OUT, program, ran, shot, tailback } from "./browser";
+import { choose, closeBrowser, fingerprint, open, OUT, program, ran, shot, tailback } from "./browser";
 
 const RESULTS = join(OUT, "served");
 let server: ChildProcess;
@@ -32,6 +32,7 @@ after(async () => {
 test("a run on the server has the fingerprint of the command, in two tabs", async () => {
   const tabs = [await open(address), await open(address)];
   for (const { page, close } of tabs) {
+    await choose(page, "victim");
     assert.equal(await page.locator(".fingerprint").textContent(), fingerprint("victim", [], [0, 6]));
     await close();
   }
@@ -43,6 +44,7 @@ test("a run on the server has the fingerprint of the command, in two tabs", asyn
 
 test("a long run is drawn while it is simulated, and stopped", async () => {
   const { page, close } = await open(address);
+  await choose(page, "victim");
   await page.locator('.values > input[type="search"]').fill("duration");
   const input = page.locator('.field[data-path="run.duration"] input[type="text"]');
   await page.locator(".lab-tools input[type=checkbox]").uncheck();
@@ -59,6 +61,7 @@ test("a long run is drawn while it is simulated, and stopped", async () => {
 
 test("recorded results are found, opened and compared with", async () => {
   const { page, close } = await open(address, { height: 1100 });
+  await choose(page, "victim");
   await page.locator(".shelf summary").click();
   await page.waitForSelector(".shelf li");
   assert.equal(await page.locator(".shelf li").count(), 2);

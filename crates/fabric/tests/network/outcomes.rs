@@ -28,6 +28,20 @@ fn a_ring_under_pfc_deadlocks_and_the_circle_is_named() {
     }
 }
 
+/// A judgement looks at the whole network, which a step of a run must not cost.
+#[test]
+fn a_run_that_goes_on_is_not_judged() {
+    let buffer = ClassBuffer::lossless(Bytes::new(100_000), Bytes::new(20_000), Bytes::new(10_000));
+    let spec = clockwise_ring(5, Span::from_nanos(500), pfc(), buffer);
+    let mut simulation = Simulation::build(&spec, &BuildOptions::default()).unwrap();
+    let limits = |millis: u64, goes_on: bool| {
+        let until = RunLimits::until(at(Span::from_millis(millis)));
+        RunLimits { inspect_every: Span::from_secs(1), goes_on, ..until }
+    };
+    assert_eq!(simulation.run(&limits(5, true)).outcome, Outcome::Interrupted);
+    assert!(matches!(simulation.run(&limits(6, false)).outcome, Outcome::Deadlock(_)));
+}
+
 #[test]
 fn a_ring_under_credits_deadlocks_with_nothing_left_to_happen() {
     let spec =

@@ -1,7 +1,7 @@
 //! Pictures of a run.
 
 use crate::network::{How, Scratch, everything, incast, run};
-use render::plot::{PlotOptions, picture, to_svg, write_plots};
+use render::plot::{Chart, PlotOptions, picture, to_svg, write_plots};
 use results::{Picture, Results};
 use units::Span;
 
@@ -42,4 +42,20 @@ fn only_so_many_lines_are_drawn() {
     let chart = picture(&results, Picture::Throughput, &options).expect("readable").expect("there is traffic");
     let svg = to_svg(&chart.draw());
     assert!(svg.contains("… and 5 more, not drawn") && svg.contains("throughput (Gb/s)"), "{svg}");
+}
+
+#[test]
+fn the_utilisation_of_links_is_a_row_for_each_and_no_tangle_of_lines() {
+    let scratch = Scratch::new("utilisation");
+    let out = scratch.path("run");
+    let how = How { shards: 1, until: Span::from_millis(2), recorder: everything() };
+    run(&incast(), &how, &out).expect("it can be written");
+    let results = Results::open(&out).expect("a result");
+    let chart = picture(&results, Picture::Utilisation, &PlotOptions::default()).expect("readable");
+    let Some(Chart::Heat(chart)) = chart else { panic!("{chart:?}") };
+    // All links that were used, on a scale that ends where a link is full.
+    assert!(chart.rows.len() > 8 && chart.more == 0, "{} rows", chart.rows.len());
+    assert_eq!(chart.most, Some(1.0));
+    let levels = || chart.rows.iter().flat_map(|row| &row.points).map(|point| point.1);
+    assert!(levels().all(|level| (0.0..=1.001).contains(&level)) && levels().any(|level| level > 0.9));
 }
