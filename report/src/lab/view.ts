@@ -18,6 +18,8 @@ import type { Made } from "./messages";
 const FIRST = ["links", "starved", "queues", "pauses", "flow_samples", "fair_shares", "notices", "rates"];
 /** Instants at which trees are looked for in a run that is under way: it is looked at again soon. */
 const UNDER_WAY = 100;
+/** The most flows whose fate is told. */
+const FOLLOWED = 2;
 
 export class View {
   readonly root = el("div", { class: "results" });
@@ -32,6 +34,8 @@ export class View {
   private wish: number | null = null;
   /** The instant that was set last, not by the reader. */
   private set = 0;
+  /** Flows that were victims in a run of this scenario: what becomes of them is told also where they are none. */
+  private victims = new Set<string>();
   /** The run shown last. */
   run: Run | null = null;
 
@@ -44,6 +48,7 @@ export class View {
   another(): void {
     this.link = null;
     this.wish = null;
+    this.victims = new Set();
   }
 
   /** Shows a run, which may still be under way, at the instant that was looked at before if there was one. */
@@ -72,6 +77,8 @@ export class View {
     if (!wanted()) return run;
     const stay = underWay || this.chosen !== null;
     const drawn = stage(runs, link, { stay, apart: true, wanted, ...(underWay ? { instants: UNDER_WAY } : {}) });
+    const followed = run.flows.filter(({ name }) => this.victims.has(name)).map(({ number }) => number);
+    if (!other) drawn.drawings.at(-1)!.follow(followed);
     const words = el("div", { class: "words" });
     const charts: HTMLElement[] = [];
     for (const make of chartMakers(runs, link)) {
@@ -84,7 +91,11 @@ export class View {
     tables.append(rest);
     whenSeen(rest, () => rest.append(summary(run), flowTable(run, null), linkTable(run), queueTable(run)));
     void drawn.courses.then((courses) => {
-      const told = story(run, courses.at(-1)!);
+      const course = courses.at(-1)!;
+      const suffered = run.flows.filter(({ number }) => course.suffered[number] > 0);
+      suffered.sort((a, b) => course.suffered[b.number] - course.suffered[a.number]);
+      suffered.slice(0, FOLLOWED).forEach(({ name }) => this.victims.size < FOLLOWED && this.victims.add(name));
+      const told = story(run, course);
       words.replaceChildren(told ?? el("p", { class: "note" }, "No link was blocked."));
       // Where nothing was chosen, the worst moment was: it is stayed at from now on.
       if (!stay && this.link === link) this.wish = this.set = link.now;
