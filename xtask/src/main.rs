@@ -27,6 +27,7 @@ usage: cargo xtask WHAT
   report-ui       only the front-end of reports, built with npm into crates/render/front, which the program embeds
   report          only that reports can be read: opens them in Chromium; fetches what it needs
   wasm            only the simulator for pages, compiled into crates/render/front, which the program embeds
+  wasm-speed      how fast the simulator for pages is beside the program, by Node; builds the program as it is installed
   papers          all papers in full: every figure with all its seeds and choices; minutes
   torture         attacks with random scenarios, mutated inputs, kills, corruption and hostile paths:
                   [--minutes N] [--seed S] [--jobs J] [--only KIND]
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         "report" => report::check(),
         "wasm" => wasm::build(),
         "papers" => program::installed(None).and_then(|program| papers(&program, &[])),
+        "wasm-speed" => program::installed(None).and_then(|program| report::speed(&program)),
         "torture" => torture(&std::env::args().skip(2).collect::<Vec<_>>()),
         "deny" => deny::check(),
         "examples" => examples::check(),

@@ -96,6 +96,21 @@ fn built() -> Result<(), Trouble> {
     npm(&["run", "--silent", "build"], &[]).map_err(Trouble::Wrong)
 }
 
+/// Scenarios whose speed in a page is compared with that of the program: long enough to be measured.
+const MEASURED: [&str; 4] = [
+    "scenarios/leaf-spine.toml,network.leaves=10,network.spines=10,network.hosts_per_leaf=10",
+    "scenarios/fat-tree.toml,network.k=8",
+    "scenarios/victim.toml,run.duration=500ms",
+    "scenarios/roce-incast.toml,run.duration=20ms",
+];
+
+/// Measures how fast the simulator for pages runs in Node beside the program.
+pub fn speed(program: &Path) -> Result<(), String> {
+    let program = program.to_string_lossy();
+    let module = format!("{FRONT}/lab.wasm.z");
+    crate::run("node", &[&["report/speed.mjs", &module, &program], &MEASURED[..]].concat())
+}
+
 /// Opens reports of all kinds in a browser, moves them, and holds them against their tables.
 pub fn check() -> Result<(), String> {
     settle("reports were not opened in a browser", tried())

@@ -112,7 +112,8 @@ impl LiveRun {
             return self.ended;
         }
         let (threads, events) = (self.threads, self.plan.run.max_events);
-        let limits = RunLimits { threads, events, inspect_every: every, goes_on: until < end, ..RunLimits::until(until) };
+        let limits =
+            RunLimits { threads, events, inspect_every: every, goes_on: until < end, ..RunLimits::until(until) };
         let (plan, kept, passed) = (&self.plan, RefCell::new(&mut self.kept), &mut self.passed);
         let marks = self.instants.get(*passed..).unwrap_or_default();
         self.report = self.simulation.run_among(
