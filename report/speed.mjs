@@ -1,9 +1,9 @@
 // How fast the simulator for pages is beside the program: node speed.mjs MODULE PROGRAM SCENARIO[,KEY=VALUE...]...
 //
-// Both run the same scenarios on one thread, by turns, so that what else the machine does is the same for both. The module is
-// asked as a page asks it. Of the program, two times are taken: of the bare run, and of one that records its tables, as a page
-// keeps them.
-import { execFileSync } from "node:child_process";
+// Both run the same scenarios on one thread, by turns, and processor time is compared, so that what else the machine does matters
+// little. The module is asked as a page asks it, and keeps the tables that a page draws. The program is run twice: bare, and with
+// its tables recorded.
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { inflateSync } from "node:zlib";
 
 const [, , packed, program, ...scenarios] = process.argv;
 /** Turns of each scenario. */
-const TURNS = 5;
+const TURNS = 3;
 /** Milliseconds that a step of the module should take, and the least part of a run that a step is, as in src/lab/drive.ts. */
 const [STEP, LEAST] = [40, 1 / 10_000];
 
@@ -32,9 +32,9 @@ async function lab() {
   };
 }
 
-/** Runs a scenario in the module: milliseconds from its start to its results, and its fingerprint. */
+/** Runs a scenario in the module: milliseconds of processor time from its start to its results, and its fingerprint. */
 function inModule(ask, name, set) {
-  const begun = performance.now();
+  const begun = process.cpuUsage();
   const started = ask({ ask: "start", name, text: readFileSync(name, "utf8"), set });
   if (typeof started.duration_ps !== "number") throw new Error(`${name}: ${JSON.stringify(started)}`);
   const duration = started.duration_ps;
@@ -46,22 +46,16 @@ function inModule(ask, name, set) {
     step = Math.max(1, Math.floor(duration * LEAST), Math.floor(step * Math.min(4, Math.max(0.25, STEP / took))));
   }
   const { manifest } = ask({ ask: "finish", wall: 0 });
-  return { took: performance.now() - begun, hops: manifest.hops, fingerprint: manifest.fingerprint };
+  return { took: process.cpuUsage(begun).user / 1000, hops: manifest.hops, fingerprint: manifest.fingerprint };
 }
 
-/** Runs it by the program: milliseconds as the program measured them, and its fingerprint. */
+/** Runs it by the program: milliseconds of processor time, and its fingerprint. */
 function byProgram(name, set, how) {
   const args = ["run", name, "--json", "--quiet", "--threads", "1", ...how, ...set.flatMap((one) => ["--set", one])];
-  let text;
-  try {
-    text = execFileSync(program, args, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
-  } catch (error) {
-    // An expectation that is not met is an answer, too.
-    if (![4, 6].includes(error.status)) throw error;
-    text = error.stdout;
-  }
-  const { wall_seconds, fingerprint } = JSON.parse(text);
-  return { took: wall_seconds * 1000, fingerprint };
+  const { status, stdout, stderr } = spawnSync("bash", ["-c", 'TIMEFORMAT=%U; time "$@"', "bash", program, ...args], { encoding: "utf8" });
+  // An expectation that is not met is an answer, too.
+  if (![0, 4, 6].includes(status)) throw new Error(`${program} ${args.join(" ")}: ${stderr}`);
+  return { took: Number(stderr.trim().split("\n").at(-1)) * 1000, fingerprint: JSON.parse(stdout).fingerprint };
 }
 
 const median = (all) => [...all].sort((a, b) => a - b)[all.length >> 1];
@@ -71,7 +65,7 @@ try {
   for (const one of scenarios) {
     const [name, ...set] = one.split(",");
     const ask = await lab();
-    // The first run is also compiled, by both engines of the browser one after the other.
+    // While the first run goes on, the module is also compiled, by both compilers of the engine one after the other.
     const { took: first } = inModule(ask, name, set);
     const turns = [];
     for (let turn = 0; turn < TURNS; turn++) {
@@ -83,7 +77,7 @@ try {
       }
       turns.push({ page: page.took, bare: bare.took, recorded: recorded.took, hops: page.hops });
     }
-    // Each ratio is of one turn: both runs of it had the same machine.
+    // Each ratio is of one turn: its runs had the same machine.
     const ratio = median(turns.map((turn) => turn.bare / turn.page));
     const beside = median(turns.map((turn) => turn.recorded / turn.page));
     const rate = (of) => (turns[0].hops / median(turns.map((turn) => turn[of])) / 1000).toFixed(2);

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync }
 import { join, resolve } from "node:path";
 import { after, test } from "node:test";
 import { inflateSync } from "node:zlib";
-import { chart, closeBrowser, dataOf, moveTo, open, OUT, rows, saved, shot, tailback } from "./browser";
+import { chart, closeBrowser, collisions, dataOf, moveTo, open, OUT, rows, saved, shot, tailback } from "./browser";
 
 after(closeBrowser);
 
@@ -223,6 +223,7 @@ test("congestion spreads to the victim, and marking dissolves it", async () => {
   };
   assert.ok(part("no control: victims") > 0.9, `${part("no control: victims")}`);
   assert.ok(part("input-triggered: victims") < 0.1, `${part("input-triggered: victims")}`);
+  assert.deepEqual(await collisions(page), []);
   await shot(page, "marking", true);
   await close();
 });

@@ -98,10 +98,10 @@ fn built() -> Result<(), Trouble> {
 
 /// Scenarios whose speed in a page is compared with that of the program: long enough to be measured.
 const MEASURED: [&str; 4] = [
-    "scenarios/leaf-spine.toml,network.leaves=10,network.spines=10,network.hosts_per_leaf=10",
+    "scenarios/leaf-spine.toml,network.leaves=10,network.spines=10,network.hosts_per_leaf=10,run.duration=10ms",
     "scenarios/fat-tree.toml,network.k=8",
-    "scenarios/victim.toml,run.duration=500ms",
-    "scenarios/roce-incast.toml,run.duration=20ms",
+    "scenarios/victim.toml,run.duration=1s",
+    "scenarios/roce-incast.toml,run.duration=40ms",
 ];
 
 /// Measures how fast the simulator for pages runs in Node beside the program.
