@@ -161,10 +161,10 @@ impl Export<'_> {
         Ok(whole)
     }
 
-    /// The MTU of the largest frame.
+    /// The MTU of the largest frame that the network carries.
     fn mtu(&self) -> u64 {
         let frames = crate::lower::largest_frames(&self.plan.spec.flows, self.plan.spec.classes.len());
-        let largest = frames.into_iter().max().unwrap_or_default().get();
+        let largest = frames.into_iter().chain(self.plan.largest_frame).max().unwrap_or_default().get();
         largest.checked_sub(FRAMING).filter(|mtu| *mtu >= 46).unwrap_or(MTU)
     }
 

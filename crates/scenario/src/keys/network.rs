@@ -125,8 +125,9 @@ pub(super) fn network() -> Section {
             "largest_frame",
             Kind::size(64, 60_018),
             Default::Absent("the frames of the workloads"),
-            "Largest frame that the ports of a real network carry, with header and check sequence. `check` then compares headroom \
-             of every lossless class with frames of this size, and warns if it is less than hardware may need.",
+            "Largest frame that the ports of a real network carry, with header and check sequence. Default thresholds of lossless \
+             classes are then for frames of this size, and `check` compares every headroom with it and warns if it is less than \
+             hardware may need.",
         ),
         key(
             "headroom",

@@ -88,6 +88,13 @@ impl<'a> Rules<'a> {
         Rules { graph, classes, class_names, overhead, largest, frames, exact: false, headers }
     }
 
+    /// Counts frames of that size in lossless classes on all links: those of a real network, whatever the workloads send.
+    pub(crate) fn carry(&mut self, largest: Bytes) {
+        for class in (0..self.classes.len()).filter(|class| self.classes[*class].lossless) {
+            self.frames.everywhere(class as u8, largest);
+        }
+    }
+
     /// Returns the headroom of the cable that requires the most above a threshold. `class` is `None` for all together.
     fn worst(&self, reach: Reach<'_>, class: Option<usize>, response: Span) -> Option<Breakdown> {
         // The ends at which frames arrive.
@@ -140,7 +147,7 @@ impl<'a> Rules<'a> {
             None => frames.iter().copied().max().unwrap_or_default(),
         };
         match self.exact {
-            true => (of(&self.largest), self.largest.iter().copied().max().unwrap_or_default()),
+            true => (of(&self.frames.of_all), self.frames.of_all.iter().copied().max().unwrap_or_default()),
             false => (
                 of(self.frames.arriving(self.graph, receiver, sender)),
                 self.frames.in_the_way(self.graph, receiver, sender),

@@ -92,6 +92,9 @@ pub(crate) fn plan(
     let traffic = traffic.unwrap_or_default();
     let mut rules = buffers::Rules::new(&network.graph, &classes, &class_names, &traffic.flows, network.overhead);
     rules.exact = root.table("network").and_then(|node| node.text("headroom")).as_deref() == Some("exact");
+    if let Some(largest) = network.largest_frame {
+        rules.carry(largest);
+    }
     let switches = devices::switches(gathered, root, &mut rules);
     let adapters = devices::adapters(gathered, root, &rules);
     origins.switches = root.tables("switches").iter().map(|node| node.place).collect();

@@ -45,8 +45,9 @@ pub struct Files<'a> {
 /// Returns all mistakes in the files, with file and line.
 pub fn import(files: &Files<'_>, name: &str) -> Result<Imported, Errors> {
     let mut work = Work::default();
-    let nodes = topology::read(&mut work, files.topology);
+    let mut nodes = topology::read(&mut work, files.topology);
     work.checked()?;
+    topology::settle(&mut work, &mut nodes);
     let mut fabric = Fabric::new(&mut work, nodes);
     work.checked()?;
     let tables = files.lfts.map(|file| tables::read(&mut work, file));
@@ -169,12 +170,6 @@ impl Fabric {
                 if (known.get(back.peer.as_str()), back.peer_port) != (Some(&at), number) {
                     let there = format!("port {} of {}", port.peer_port, nodes[peer].name);
                     let message = format!("port {number} of {} leads to {there}, but that leads elsewhere", node.name);
-                    work.refuse(port.place, message, "correct one of the two lines");
-                } else if back.link != port.link {
-                    let message = format!(
-                        "port {number} of {} has {}, but {} at the other end has {}",
-                        node.name, port.link, nodes[peer].name, back.link
-                    );
                     work.refuse(port.place, message, "correct one of the two lines");
                 } else if (at, number) < (peer, port.peer_port) {
                     links.push([(at, number), (peer, port.peer_port)]);

@@ -21,6 +21,9 @@ pub(super) struct Qos {
     pub(super) high_limit: u8,
 }
 
+/// Flags of a multicast group in a partition.
+const GROUP_FLAGS: [&str; 7] = ["sl", "Q_Key", "rate", "mtu", "scope", "TClass", "FlowLabel"];
+
 /// A partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Partition {
@@ -87,10 +90,20 @@ pub(super) fn read(work: &mut Work, file: NamedText<'_>) -> Qos {
     let levels = levels.unwrap_or_else(|| (0..15).chain([7]).collect());
     let weighty: BTreeSet<u8> =
         tables.iter().flatten().filter(|(_, weight)| *weight > 0).map(|(lane, _)| *lane).collect();
-    let lane_of: Vec<Option<u8>> = (0..LEVELS)
-        .map(|level| levels.get(level).copied().filter(|lane| *lane < most && weighty.contains(lane)))
-        .collect();
-    let lanes: BTreeSet<u8> = lane_of.iter().flatten().copied().collect();
+    // A port with fewer lanes gets their lower bits (sl2vl_update_table of opensm); lane 15 drops.
+    let lanes_of = |mask: u8| -> Vec<Option<u8>> {
+        let lane = |level: usize| levels.get(level).copied().filter(|lane| *lane != 15).map(|lane| lane & mask);
+        (0..LEVELS).map(|level| lane(level).filter(|lane| weighty.contains(lane))).collect()
+    };
+    let used = |lane_of: &[Option<u8>]| lane_of.iter().flatten().copied().collect::<BTreeSet<u8>>();
+    let mut lane_of = lanes_of(if most < 15 { (1 << most.ilog2()) - 1 } else { 15 });
+    if used(&lane_of).len() > MOST_LANES {
+        lane_of = lanes_of(MOST_LANES as u8 - 1);
+        let meaning =
+            format!("ports have {MOST_LANES} lanes here; opensm gives such ports lane 0 for lane 8, and so on");
+        work.note("qos_sl2vl", meaning);
+    }
+    let lanes = used(&lane_of);
     if lanes.is_empty() || lanes.len() > MOST_LANES {
         let place = Place { source, start: 0, end: 0 };
         let message = format!("service levels lead to {} lanes with weight", lanes.len());
@@ -139,9 +152,10 @@ pub(super) fn partitions(work: &mut Work, file: NamedText<'_>) -> Vec<Partition>
     for (line, place) in lines(source, file.text) {
         let place = *first.get_or_insert(place);
         text.push_str(line);
+        text.push('\n');
         while let Some((definition, rest)) = text.split_once(';') {
             match partition(definition, &mut other_flags) {
-                Some(partition) => found.push(partition),
+                Some(partition) => add(&mut found, partition),
                 None => {
                     let help = "a partition is NAME=PKEY, FLAGS : MEMBERS ; as opensm(8) describes it";
                     work.refuse(place, "this partition is not understood", help);
@@ -161,6 +175,17 @@ pub(super) fn partitions(work: &mut Work, file: NamedText<'_>) -> Vec<Partition>
     found
 }
 
+/// Adds a partition; one that is defined in several parts has the members of all.
+fn add(found: &mut Vec<Partition>, partition: Partition) {
+    match found.iter_mut().find(|known| known.name == partition.name) {
+        Some(known) => {
+            known.everybody |= partition.everybody;
+            known.members.extend(partition.members);
+        }
+        None => found.push(partition),
+    }
+}
+
 fn partition(text: &str, flags: &mut BTreeMap<String, usize>) -> Option<Partition> {
     let (head, members) = text.split_once(':')?;
     let mut parts = head.split(',').map(str::trim);
@@ -174,8 +199,13 @@ fn partition(text: &str, flags: &mut BTreeMap<String, usize>) -> Option<Partitio
         }
     }
     let mut partition = Partition { name, level, everybody: false, members: BTreeSet::new() };
-    for member in members.split(',').map(str::trim).filter(|member| !member.is_empty()) {
-        match member.split('=').next()?.trim() {
+    // Multicast groups stand before the members, each on a line with its flags.
+    let mut of_group = false;
+    for member in members.split([',', '\n']).map(str::trim).filter(|member| !member.is_empty()) {
+        let name = member.split('=').next()?.trim();
+        of_group = name == "mgid" || of_group && GROUP_FLAGS.iter().any(|flag| flag.eq_ignore_ascii_case(name));
+        match name {
+            _ if of_group => {}
             "ALL" | "ALL_CAS" => partition.everybody = true,
             "SELF" | "ALL_SWITCHES" | "ALL_VCAS" | "ALL_ROUTERS" => {}
             guid => {

@@ -60,6 +60,9 @@ impl Node {
     }
 }
 
+/// How messages of ibnetdiscover and its libraries begin, which a file has that both streams were written to.
+const MESSAGES: [&str; 5] = ["src/", "ibwarn:", "ibpanic:", "ibdebug:", "ibnetdiscover:"];
+
 /// What stands above a node.
 #[derive(Default)]
 struct Above {
@@ -75,12 +78,17 @@ pub(super) fn read(work: &mut Work, file: NamedText<'_>) -> Vec<Node> {
     let mut nodes: Vec<Node> = Vec::new();
     let mut unknown: BTreeMap<String, usize> = BTreeMap::new();
     let mut above = Above::default();
+    let mut messages = 0;
     let mut at = 0;
     for line in file.text.split_inclusive('\n') {
         let start = at;
         at += line.len();
         let text = line.trim();
         if text.is_empty() || text.starts_with('#') || work.is_hopeless() {
+            continue;
+        }
+        if MESSAGES.iter().any(|start| text.starts_with(start)) {
+            messages += 1;
             continue;
         }
         let place = Place { source, start: start as u32, end: (start + line.trim_end().len()) as u32 };
@@ -116,6 +124,10 @@ pub(super) fn read(work: &mut Work, file: NamedText<'_>) -> Vec<Node> {
             work.refuse(place, "this line is not one of ibnetdiscover", "give the output of ibnetdiscover as it is");
         }
     }
+    if messages > 0 {
+        let meaning = format!("{messages} lines: the fabric may be more than ibnetdiscover could reach");
+        work.note("messages of ibnetdiscover", meaning);
+    }
     for (key, count) in unknown {
         work.note(&key, format!("not understood, {count} times"));
     }
@@ -124,6 +136,40 @@ pub(super) fn read(work: &mut Work, file: NamedText<'_>) -> Vec<Node> {
         work.refuse(place, "there are no nodes in this file", "give the output of ibnetdiscover");
     }
     nodes
+}
+
+/// Gives links whose ends differ the lower rate: one end may have trained again while ibnetdiscover went round. Leaves out
+/// cables from a switch to itself, which carry nothing.
+pub(super) fn settle(work: &mut Work, nodes: &mut [Node]) {
+    let known: BTreeMap<String, usize> = nodes.iter().enumerate().map(|(at, node)| (node.id.clone(), at)).collect();
+    let (mut loops, mut slower) = (0, Vec::new());
+    for at in 0..nodes.len() {
+        for number in nodes[at].ports.keys().copied().collect::<Vec<_>>() {
+            let Some(port) = nodes[at].ports.get(&number).cloned() else { continue };
+            let Some(&peer) = known.get(&port.peer) else { continue };
+            let Some(back) = nodes[peer].ports.get(&port.peer_port).cloned() else { continue };
+            if (&back.peer, back.peer_port) != (&nodes[at].id, number) {
+                continue;
+            }
+            if peer == at && port.peer_port != number {
+                nodes[at].ports.retain(|other, _| ![number, port.peer_port].contains(other));
+                loops += 1;
+            } else if back.link.rate() < port.link.rate() {
+                let (name, other) = (&nodes[at].name, &nodes[peer].name);
+                slower.push(format!("{} at port {number} of {name}, {} at {other}", port.link, back.link));
+                if let Some(faster) = nodes[at].ports.get_mut(&number) {
+                    faster.link = back.link;
+                }
+            }
+        }
+    }
+    if loops > 0 {
+        work.note("links", format!("{loops} from a switch to itself are left out"));
+    }
+    if let Some(first) = slower.first() {
+        let count = slower.len();
+        work.note("links", format!("{count} with different speeds at their ends have the lower one: {first}"));
+    }
 }
 
 fn is_kind(text: &str, kind: &str) -> bool {

@@ -125,6 +125,9 @@ fn users(work: &mut Work, row: &Row<'_>, is_group: bool, switch: &mut Switch, kn
     }
     let mut contradictions = Vec::new();
     for port in at_ports(work, switch, row, &ports) {
+        for &number in numbers.iter().filter(|_| is_group && profile.is_none()) {
+            port.computed |= 1 << number;
+        }
         let users = if is_group { &mut port.groups } else { &mut port.queues };
         for &number in &numbers {
             users[usize::from(number)].clone_from(&profile);

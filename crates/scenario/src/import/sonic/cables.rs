@@ -94,6 +94,36 @@ fn heard(work: &mut Work, database: &Database<'_>) -> Vec<(String, String, Strin
     found
 }
 
+/// Gives neighbours the names that their own configurations have, where these differ in case or by the domain alone: names of
+/// LLDP often have one.
+pub(super) fn rename(work: &mut Work, switches: &mut [Switch]) {
+    let names: Vec<String> = switches.iter().map(|switch| switch.name.clone()).collect();
+    let mut renamed: BTreeMap<String, String> = BTreeMap::new();
+    for neighbour in switches.iter_mut().flat_map(|switch| &mut switch.ports).filter_map(|port| port.neighbour.as_mut())
+    {
+        if names.contains(&neighbour.name) {
+            continue;
+        }
+        let mut alike = names.iter().filter(|name| is_same_host(name, &neighbour.name));
+        if let (Some(name), None) = (alike.next(), alike.next()) {
+            renamed.insert(std::mem::replace(&mut neighbour.name, name.clone()), name.clone());
+        }
+    }
+    for (name, own) in renamed {
+        work.note("neighbours", format!("{} is taken for {own}, whose configuration is given", short(&name)));
+    }
+}
+
+/// Whether two names are those of one host: they differ in case, or one of them has a domain and the other has none.
+fn is_same_host(one: &str, other: &str) -> bool {
+    let first = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
+    match (one.contains('.'), other.contains('.')) {
+        (true, false) => first(one).eq_ignore_ascii_case(other),
+        (false, true) => first(other).eq_ignore_ascii_case(one),
+        _ => one.eq_ignore_ascii_case(other),
+    }
+}
+
 /// Joins the ports of all switches. Returns the cables and the names of the hosts: neighbours without a configuration.
 pub(super) fn join(work: &mut Work, switches: &[Switch]) -> (Vec<Cable>, Vec<String>) {
     let mut cables = Vec::new();
@@ -185,7 +215,7 @@ pub(super) fn unconfigured(work: &mut Work, switches: &[Switch]) -> Vec<Switch> 
             let mirrored = Port { name, alias: String::new(), neighbour: Some(back), ..port.clone() };
             let (groups, queues, wred) =
                 ([const { None }; NUMBERS], [const { None }; NUMBERS], [const { None }; NUMBERS]);
-            other.ports.push(Port { groups, queues, wred, ..mirrored });
+            other.ports.push(Port { groups, computed: 0, queues, wred, ..mirrored });
         }
     }
     // With one link it leads nowhere, and a host stands for the network behind it.

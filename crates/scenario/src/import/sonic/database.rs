@@ -1,5 +1,6 @@
 //! A configuration database as SONiC saves it: JSON with a table per kind of object, a row per object and a field per
-//! setting. Numbers may be strings. What is read is remembered, so that the rest can be reported.
+//! setting. Numbers may be strings. A dump of the database, as `sonic-db-dump -n CONFIG_DB` prints it, has no tables, but
+//! rows named `TABLE|KEY`. What is read is remembered, so that the rest can be reported.
 
 use super::super::{NamedText, Work};
 use crate::problem::Problem;
@@ -13,6 +14,8 @@ pub(super) struct Database<'a> {
     source: u32,
     text: &'a str,
     tables: Map<String, Value>,
+    /// Whether the file names rows `TABLE|KEY`.
+    is_dump: bool,
     /// Tables that were read.
     tables_read: RefCell<BTreeSet<String>>,
     /// By table and field: the first row with a field that is not understood, and the number of such rows.
@@ -58,7 +61,9 @@ impl<'a> Database<'a> {
                 return None;
             }
         };
-        Some(Database { source, text: file.text, tables, tables_read: RefCell::default(), strange: RefCell::default() })
+        let (tables, is_dump) = in_tables(tables);
+        let (tables_read, strange) = (RefCell::default(), RefCell::default());
+        Some(Database { source, text: file.text, tables, is_dump, tables_read, strange })
     }
 
     /// The rows of a table, by their keys in the order of the numbers in them. A row that is no object is reported.
@@ -113,7 +118,9 @@ impl<'a> Database<'a> {
     pub(super) fn place(&self, table: &str, key: &str, field: &str) -> Place {
         let mut start = 0;
         let mut end = 0;
-        for name in [table, key, field].into_iter().filter(|name| !name.is_empty()) {
+        let row = format!("{table}|{key}");
+        let names = if self.is_dump { ["", &row, field] } else { [table, key, field] };
+        for name in names.into_iter().filter(|name| !name.is_empty()) {
             let quoted = serde_json::to_string(name).unwrap_or_default();
             let Some(at) = self.text[end..].find(&quoted) else { break };
             start = end + at;
@@ -230,7 +237,35 @@ impl<'d> Row<'d> {
     }
 }
 
-/// The first key that an object of a valid JSON text has twice, and where both stand.
+/// Rows named `TABLE|KEY` in their tables, and whether there were any. Their fields may be in `value`, beside the type of
+/// the row; a row without fields has one named `NULL`.
+fn in_tables(mut tables: Map<String, Value>) -> (Map<String, Value>, bool) {
+    let rows: Vec<String> = tables.keys().filter(|name| name.contains('|')).cloned().collect();
+    for name in &rows {
+        let (Some(row), Some((table, key))) = (tables.remove(name), name.split_once('|')) else { continue };
+        let mut fields = match row {
+            Value::Object(mut row) if row.contains_key("type") && row.get("value").is_some_and(Value::is_object) => {
+                row.remove("value").unwrap_or_default()
+            }
+            other => other,
+        };
+        if let Some(fields) = fields.as_object_mut() {
+            fields.remove("NULL");
+        }
+        if let Some(known) = tables.entry(table).or_insert_with(|| Map::new().into()).as_object_mut() {
+            known.insert(key.to_owned(), fields);
+        }
+    }
+    (tables, !rows.is_empty())
+}
+
+/// The value of a key that stands at an offset of a valid JSON text.
+fn value_at(text: &str, key: usize, length: usize) -> Option<Value> {
+    let rest = text.get(key + length + 2..)?.trim_start().strip_prefix(':')?;
+    serde_json::Deserializer::from_str(rest).into_iter().next()?.ok()
+}
+
+/// The first key that an object of a valid JSON text has twice with different values, and where both stand.
 fn repeated_key(text: &str) -> Option<(String, [usize; 2])> {
     let bytes = text.as_bytes();
     // For each open object its keys, for each open list nothing.
@@ -254,7 +289,10 @@ fn repeated_key(text: &str) -> Option<(String, [usize; 2])> {
                 if let (true, Some(Some(keys))) = (is_key, open.last_mut()) {
                     let key = text.get(start..at).unwrap_or_default();
                     if let Some(first) = keys.insert(key, start - 1) {
-                        return Some((key.to_owned(), [first, start - 1]));
+                        let [one, other] = [first, start - 1].map(|at| value_at(text, at, key.len()));
+                        if one != other || one.is_none() {
+                            return Some((key.to_owned(), [first, start - 1]));
+                        }
                     }
                 }
                 is_key = false;
@@ -336,6 +374,25 @@ mod tests {
     fn repeated_keys_are_found_where_they_are() {
         assert_eq!(repeated_key(r#"{"a": {"b": [{"a": "a,\"a\""}, {"a": 1}]}, "c": "a", "b": "b"}"#), None);
         assert_eq!(repeated_key(r#"{"a": 1, "b": {"c": [1, "c"], "c": 2}}"#), Some(("c".into(), [15, 30])));
+        // The same twice contradicts nothing.
+        assert_eq!(repeated_key(r#"{"a": {"b": {}, "b": {}}, "c": 1, "c" : 1}"#), None);
+        assert_eq!(repeated_key(r#"{"a": {"b": 1}, "a": {"b": 1}, "a": {"b": 2}}"#), Some(("a".into(), [16, 31])));
+    }
+
+    #[test]
+    fn a_dump_of_the_database_has_the_rows_of_a_saved_one() {
+        let mut work = Work::default();
+        let text = r#"{
+            "PORT|Ethernet0": {"speed": "x"},
+            "BUFFER_PG|Ethernet0|3-4": {"ttl": -1, "type": "hash", "value": {"profile": "NULL", "NULL": "NULL"}}
+        }"#;
+        let database = Database::read(&mut work, NamedText { name: "a.json", text }).expect("a database");
+        let row = database.row(&mut work, "PORT", "Ethernet0").expect("a row");
+        assert_eq!(row.number(&mut work, "speed"), None);
+        let place = work.problems[0].place;
+        assert_eq!(&text[place.start as usize..place.end as usize], "\"speed\"");
+        let row = database.row(&mut work, "BUFFER_PG", "Ethernet0|3-4").expect("a row");
+        assert_eq!(row.texts(), [("profile", "NULL".to_owned())]);
     }
 
     #[test]

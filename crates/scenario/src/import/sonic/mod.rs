@@ -153,6 +153,7 @@ pub fn read(files: &[SwitchFiles<'_>]) -> Result<Fabric, Errors> {
         switches.push(switch);
     }
     work.checked()?;
+    cables::rename(&mut work, &mut switches);
     switches.extend(cables::unconfigured(&mut work, &switches));
     let (mut cables, mut hosts) = cables::join(&mut work, &switches);
     work.checked()?;
@@ -165,8 +166,13 @@ pub fn read(files: &[SwitchFiles<'_>]) -> Result<Fabric, Errors> {
         work.note("ignored tables", names.join(", "));
     }
     note_rest(&mut work, &switches, &cables);
-    let mut notes = std::mem::take(&mut work.notes);
-    notes.dedup();
+    // What concerns several switches alike is said once.
+    let mut notes: Vec<Note> = Vec::new();
+    for note in std::mem::take(&mut work.notes) {
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
     Ok(Fabric { switches, hosts, cables, notes })
 }
 
@@ -238,5 +244,7 @@ pub fn scenario(fabric: Fabric, name: &str) -> Imported {
     Imported { scenario, flows: String::new(), notes, counts: [fabric.hosts.len(), fabric.switches.len(), flows] }
 }
 
+#[cfg(test)]
+mod forms;
 #[cfg(test)]
 mod tests;

@@ -185,6 +185,7 @@ fn schedulers(work: &mut Work, database: &Database<'_>) -> BTreeMap<String, Opti
             }
         }
         let kind = row.text("type").unwrap_or_else(|| "WRR".to_owned());
+        let is_limited = ["pir", "cir"].iter().any(|field| row.text(field).is_some_and(|limit| limit.trim() != "0"));
         let weight = match kind.as_str() {
             "STRICT" => None,
             "DWRR" | "WRR" => {
@@ -206,7 +207,7 @@ fn schedulers(work: &mut Work, database: &Database<'_>) -> BTreeMap<String, Opti
         if kind == "WRR" {
             work.note(&row.name(), "WRR counts packets; here weights are of bytes, as with DWRR");
         }
-        found.insert(row.key.to_owned(), Some(Scheduler { name: row.key.to_owned(), weight }));
+        found.insert(row.key.to_owned(), Some(Scheduler { name: row.key.to_owned(), weight, is_limited }));
     }
     found
 }
@@ -234,6 +235,11 @@ fn wred(work: &mut Work, database: &Database<'_>) -> BTreeMap<String, Option<Wre
         };
         let (Some(least), Some(most), Some(probability)) = (least, most, probability) else {
             if work.problems.len() > before {
+                continue;
+            }
+            // Profiles of other colours alone leave green frames, which are all but those that a policer has coloured.
+            if !on && least.is_none() && most.is_none() {
+                work.note(&row.name(), "without thresholds of green frames it neither marks nor drops them");
                 continue;
             }
             let message = format!("{} has no thresholds of green frames", row.name());

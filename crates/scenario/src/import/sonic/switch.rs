@@ -94,6 +94,8 @@ pub struct Port {
     pub maps: Maps,
     /// Profile of each priority group.
     pub groups: [Option<String>; NUMBERS],
+    /// Priority groups that have a row, but whose profile the switch makes by itself; bit n is group n.
+    pub computed: u8,
     /// Profile of each queue.
     pub queues: [Option<String>; NUMBERS],
     /// Scheduling of each queue.
@@ -146,6 +148,8 @@ pub struct Scheduler {
     pub name: String,
     /// Weight; `None` for strict priority.
     pub weight: Option<u64>,
+    /// Whether it limits the rate.
+    pub is_limited: bool,
 }
 
 /// Early detection of a queue, of green frames.
@@ -196,6 +200,12 @@ impl Port {
     #[must_use]
     pub fn group_profile(&self, tc: u8) -> Option<&str> {
         self.groups[usize::from(self.maps.tc_to_group[usize::from(tc)])].as_deref()
+    }
+
+    /// Whether the priority group of a traffic class has a row, but no profile: the switch makes one.
+    #[must_use]
+    pub fn is_computed(&self, tc: u8) -> bool {
+        self.computed >> self.maps.tc_to_group[usize::from(tc)] & 1 == 1
     }
 
     /// Name of the buffer profile of the queue of a traffic class.
@@ -332,6 +342,7 @@ fn port(work: &mut Work, row: Row<'_>) -> Option<Port> {
         pfc: 0,
         maps: Maps::default(),
         groups: [const { None }; NUMBERS],
+        computed: 0,
         queues: [const { None }; NUMBERS],
         schedulers: [const { None }; NUMBERS],
         wred: [const { None }; NUMBERS],
