@@ -283,6 +283,37 @@ fn far_port(
     Some(far)
 }
 
+/// Puts cables into an order in which every switch has its ports in their own order, as far as there is one: the n-th port of
+/// a switch is then the n-th that has a cable, at both ends.
+pub(super) fn in_port_order(cables: Vec<Cable>) -> Vec<Cable> {
+    // The ports of each switch that have no place yet, the next one last.
+    let mut open: BTreeMap<usize, Vec<(usize, usize)>> = BTreeMap::new();
+    for (number, cable) in cables.iter().enumerate() {
+        for end in cable.ends() {
+            open.entry(end.switch).or_default().push((end.port, number));
+        }
+    }
+    open.values_mut().for_each(|ports| ports.sort_unstable_by_key(|port| std::cmp::Reverse(*port)));
+    let is_next = |open: &BTreeMap<usize, Vec<(usize, usize)>>, number: usize| {
+        cables[number].ends().all(|end| open[&end.switch].last().is_some_and(|(port, _)| *port == end.port))
+    };
+    let mut left: BTreeSet<usize> = (0..cables.len()).collect();
+    let mut next: BTreeSet<usize> = left.iter().copied().filter(|number| is_next(&open, *number)).collect();
+    let mut order = Vec::with_capacity(cables.len());
+    while let Some(number) = next.pop_first().or_else(|| left.first().copied()) {
+        left.remove(&number);
+        order.push(number);
+        for end in cables[number].ends() {
+            let ports = open.entry(end.switch).or_default();
+            ports.retain(|(_, other)| *other != number);
+            let follows = ports.last().map(|(_, other)| *other);
+            next.extend(follows.filter(|other| left.contains(other) && is_next(&open, *other)));
+        }
+    }
+    let mut cables: Vec<Option<Cable>> = cables.into_iter().map(Some).collect();
+    order.into_iter().filter_map(|number| cables[number].take()).collect()
+}
+
 fn is_alias(port: &Port, name: &str) -> bool {
     !port.alias.is_empty() && port.alias == name
 }

@@ -99,6 +99,31 @@ fn names_of_neighbours_may_differ_by_case_or_domain() {
 }
 
 #[test]
+fn ports_keep_their_order_at_both_ends() {
+    // The first port of the spine leads to the second leaf.
+    let port = |name: &str, ports: &str| {
+        format!(r#"{{"DEVICE_METADATA": {{"localhost": {{"hostname": "{name}"}}}}, {ports}}}"#)
+    };
+    let one = r#""PORT": {"Ethernet0": {"speed": "100000"}, "Ethernet4": {"speed": "100000"}}, "DEVICE_NEIGHBOR":
+        {"Ethernet0": {"name": "z", "port": "FAR"}, "Ethernet4": {"name": "HOST"}}"#;
+    let leaf = |name: &str, to: &str| port(name, &one.replace("FAR", to).replace("HOST", &format!("h{name}")));
+    let spine = r#""PORT": {"Ethernet0": {"speed": "100000"}, "Ethernet4": {"speed": "100000"}}, "DEVICE_NEIGHBOR":
+        {"Ethernet0": {"name": "b", "port": "Ethernet0"}, "Ethernet4": {"name": "a", "port": "Ethernet0"}}"#;
+    let texts = [leaf("a", "Ethernet4"), leaf("b", "Ethernet0"), port("z", spine)];
+    let files = [0, 1, 2].map(|at| SwitchFiles {
+        configuration: NamedText { name: "x.json", text: &texts[at] },
+        lldp: None,
+        name: "",
+    });
+    let fabric = read(&files).unwrap_or_else(|errors| panic!("{errors}"));
+    for switch in 0..3 {
+        let ports: Vec<usize> =
+            fabric.cables.iter().flat_map(Cable::ends).filter(|end| end.switch == switch).map(|end| end.port).collect();
+        assert_eq!(ports, [0, 1], "{:?}", fabric.cables);
+    }
+}
+
+#[test]
 fn what_concerns_all_switches_alike_is_said_once() {
     let notes = notes(&fabric(LEAF, SPINE));
     let said = notes.iter().filter(|note| note.starts_with("BUFFER_PORT_INGRESS_PROFILE_LIST")).count();

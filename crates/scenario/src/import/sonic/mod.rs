@@ -157,6 +157,7 @@ pub fn read(files: &[SwitchFiles<'_>]) -> Result<Fabric, Errors> {
     switches.extend(cables::unconfigured(&mut work, &switches));
     let (mut cables, mut hosts) = cables::join(&mut work, &switches);
     work.checked()?;
+    cables = cables::in_port_order(cables);
     if switches.iter().all(|switch| switch.ports.iter().all(|port| port.neighbour.is_none())) {
         (cables, hosts) = cables::hosts_everywhere(&switches);
         work.note("DEVICE_NEIGHBOR", "no port has a neighbour: every enabled port gets a host");
