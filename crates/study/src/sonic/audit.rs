@@ -1,7 +1,7 @@
 //! What an operator wants to know of the configurations of a fabric, each with the numbers it follows from.
 
 use scenario::import::sonic::{Cable, End, Fabric, NUMBERS, Port, Profile, Switch, Threshold};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use theory::headroom::{HeadroomSpec, Medium, headroom, mlx5};
 use units::{Bytes, Rate, Span};
 
@@ -49,6 +49,20 @@ pub enum What {
         group: u8,
         /// Its profile.
         profile: String,
+    },
+    /// PFC is on, but the configuration has no profile of the priority group: the switch makes one by itself, or there is
+    /// none.
+    NoProfile {
+        /// Whether other ports of the switch have a profile for the class, and this one has no row.
+        is_exception: bool,
+        /// What arrives after XOFF if no device takes time to respond.
+        exact: Bytes,
+        /// What may arrive with the delays that the standards allow.
+        hardware: Bytes,
+        /// Rate of the ports.
+        rate: Rate,
+        /// Length of their cables.
+        metres: u64,
     },
     /// A priority group has headroom, but PFC is off for its class.
     UnusedHeadroom {
@@ -133,6 +147,8 @@ pub enum What {
     },
     /// A lossless class has strict priority over others.
     StrictLossless,
+    /// A class without PFC has strict priority over others, and no limit of its rate.
+    Strict,
     /// Headroom that ports share is less than what all of them reserve.
     SharedHeadroom {
         /// The pool.
@@ -212,10 +228,22 @@ impl Found<'_> {
                         self.add(end, Some(tc), What::NoHeadroom { group, profile: profile.name.clone() });
                     }
                 },
+                (true, None) => {
+                    let (exact, hardware) = needed(port.speed, cable.metres, frame);
+                    let has_profile = |other: &Port| other.is_lossless(tc) && other.group_profile(tc).is_some();
+                    let what = What::NoProfile {
+                        is_exception: !port.is_computed(tc) && switch.ports.iter().any(has_profile),
+                        exact,
+                        hardware,
+                        rate: port.speed,
+                        metres: cable.metres,
+                    };
+                    self.add(end, Some(tc), what);
+                }
                 (false, Some(profile)) if profile.headroom.is_some() => {
                     self.add(end, Some(tc), What::UnusedHeadroom { profile: profile.name.clone() });
                 }
-                _ => {}
+                (false, _) => {}
             }
             if port.is_lossless(tc) {
                 self.queue(switch, port, end, tc);
@@ -275,10 +303,12 @@ impl Found<'_> {
     fn shares(&mut self, end: End) {
         let port = self.fabric.at(end).1;
         let mut weights: BTreeMap<u8, Option<u64>> = BTreeMap::new();
+        let mut limited = BTreeSet::new();
         for &tc in &self.classes {
             let queue = port.maps.tc_to_queue[usize::from(tc)];
             let scheduler = port.schedulers[usize::from(queue)].as_ref();
             weights.insert(queue, scheduler.map_or(Some(1), |scheduler| scheduler.weight));
+            limited.extend(scheduler.filter(|scheduler| scheduler.is_limited).map(|_| queue));
         }
         let sum: u64 = weights.values().flatten().sum();
         for tc in self.classes.clone() {
@@ -287,6 +317,10 @@ impl Found<'_> {
                     self.add(end, Some(tc), What::SmallShare { share: weight as f64 / sum as f64 });
                 }
                 None if port.is_lossless(tc) && weights.len() > 1 => self.add(end, Some(tc), What::StrictLossless),
+                // Strict classes alone serve each other by priority, as is asked for.
+                None if sum > 0 && !limited.contains(&port.maps.tc_to_queue[usize::from(tc)]) => {
+                    self.add(end, Some(tc), What::Strict);
+                }
                 _ => {}
             }
         }
@@ -430,7 +464,13 @@ fn joined(issues: Vec<Issue>) -> Vec<Issue> {
             (&known.switch, &known.classes, &known.what) == (&issue.switch, &issue.classes, &issue.what)
         };
         match by_port.iter_mut().find(same) {
-            Some(known) => known.ports.extend(issue.ports),
+            Some(known) => {
+                for port in issue.ports {
+                    if !known.ports.contains(&port) {
+                        known.ports.push(port);
+                    }
+                }
+            }
             None => by_port.push(issue),
         }
     }

@@ -127,6 +127,58 @@ fn each_mistake_is_found() {
 }
 
 #[test]
+fn headroom_that_no_profile_states_is_named() {
+    let said = |issues: &[Issue]| -> Vec<(Severity, String)> {
+        let of_kind = issues.iter().filter(|issue| issue.kind() == "no-profile").map(Issue::finding);
+        of_kind.map(|finding| (finding.severity, format!("{}: {}", finding.subject, finding.message))).collect()
+    };
+    // The row of one port is gone; then those of all ports at all switches, as SONiC's templates leave it.
+    let one = said(&with(
+        "leaf0",
+        "\"Ethernet4|3-4\": {\n            \"profile\": \"pg_lossless_100000_5m_profile\"\n        },\n        \"Ethernet8|0\"",
+        "\"Ethernet8|0\"",
+    ));
+    assert_eq!(one.len(), 1, "{one:?}");
+    assert_eq!(one[0].0, Severity::Warning);
+    assert!(
+        one[0].1.starts_with("leaf0 Ethernet4 tc3, tc4: may lose frames: PFC is on, but BUFFER_PG has no profile"),
+        "{one:?}"
+    );
+    let none = issues(|_, text| {
+        let mut whole: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        whole["BUFFER_PG"].as_object_mut().expect("rows").retain(|key, _| key.ends_with("|0"));
+        whole.to_string()
+    });
+    let all = said(&none);
+    // Two kinds of ports of the leaves, and one of the spines.
+    assert_eq!(all.len(), 6, "{all:?}");
+    assert!(
+        all.iter().all(|(severity, text)| *severity == Severity::Note && text.contains("the switch computes it")),
+        "{all:?}"
+    );
+    let need = "up to 53318B needed at 100Gb/s over 5 m, and 28102B without any delay";
+    assert!(all.iter().any(|(_, text)| text.starts_with("leaf0 Ethernet0") && text.contains(need)), "{all:?}");
+    // The dynamic model: a row without a profile.
+    let dynamic = issues(|_, text| text.replace("\"pg_lossless_100000_5m_profile\"\n        }", "\"NULL\"\n        }"));
+    let computed = said(&dynamic);
+    assert!(!computed.is_empty() && computed.iter().all(|(severity, _)| *severity == Severity::Note), "{computed:?}");
+}
+
+#[test]
+fn strict_priority_starves_unless_it_is_limited() {
+    let of = |issues: &[Issue]| issues.iter().filter(|issue| issue.kind() == "strict-priority").count();
+    assert_eq!(of(&issues(|_, text| text)), 4);
+    assert_eq!(of(&with("leaf0", "\"type\": \"STRICT\"", "\"type\": \"STRICT\", \"pir\": \"1250000000\"")), 3);
+}
+
+#[test]
+fn a_port_is_named_once() {
+    let length = with("leaf0", "\"Ethernet64\": \"40m\"", "\"Ethernet64\": \"100m\"");
+    let named = length.iter().find(|issue| issue.kind() == "profile-of-another-port").expect("an issue");
+    assert_eq!(named.ports, ["Ethernet64"]);
+}
+
+#[test]
 fn names_of_files_name_switches() {
     let of = |name: &str| of_switch(Path::new(name));
     assert_eq!(

@@ -13,6 +13,7 @@ impl Issue {
         match &self.what {
             What::Headroom { .. } => "headroom",
             What::NoHeadroom { .. } => "no-headroom",
+            What::NoProfile { .. } => "no-profile",
             What::UnusedHeadroom { .. } => "unused-headroom",
             What::OneEnd { .. } => "lossless-at-one-end",
             What::WrongQueue { .. } => "pause-stops-wrong-queue",
@@ -25,6 +26,7 @@ impl Issue {
             What::MapDiffers { .. } => "map-differs",
             What::SmallShare { .. } => "small-share",
             What::StrictLossless => "strict-lossless",
+            What::Strict => "strict-priority",
             What::SharedHeadroom { .. } => "shared-headroom",
             What::NoWatchdog => "no-watchdog",
         }
@@ -90,6 +92,23 @@ impl Issue {
                     "give BUFFER_PG|...|{group} a lossless profile, with `xoff`, or remove the priority from pfc_enable"
                 ),
             ),
+            What::NoProfile { is_exception, exact, hardware, rate, metres } => {
+                let need = format!("up to {hardware} needed at {rate} over {metres} m, and {exact} without any delay");
+                match is_exception {
+                    true => (
+                        Severity::Warning,
+                        format!(
+                            "may lose frames: PFC is on, but BUFFER_PG has no profile, as other ports have; {need}"
+                        ),
+                        "add a row to BUFFER_PG with a lossless profile, or remove the priority from pfc_enable".into(),
+                    ),
+                    false => (
+                        Severity::Note,
+                        format!("headroom is not in the configuration, because the switch computes it: {need}"),
+                        "compare it with `show buffer information` of the switch".into(),
+                    ),
+                }
+            }
             What::UnusedHeadroom { profile } => (
                 Severity::Warning,
                 format!("profile {profile} reserves headroom, but PFC is off for the class: frames are dropped"),
@@ -176,6 +195,11 @@ impl Issue {
                 Severity::Warning,
                 "a lossless class with strict priority can starve all others".into(),
                 "give its queue a DWRR scheduler".into(),
+            ),
+            What::Strict => (
+                Severity::Note,
+                "strict priority without a limit of the rate: it starves classes with weights while it is busy".into(),
+                "limit it by `pir` of its SCHEDULER, or give its queue a DWRR scheduler".into(),
             ),
             What::SharedHeadroom { pool, have, all, users } => (
                 Severity::Note,
