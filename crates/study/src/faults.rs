@@ -20,6 +20,11 @@ use units::Span;
 const WITHOUT: &str = "no fault";
 /// Name of the expectation that measures victims.
 const VICTIMS: &str = "victim time";
+/// Name of that which measures how many flows complete, in networks with finite flows.
+const COMPLETED: &str = "completed share";
+/// Names of those that measure PFC watchdogs, in networks that have some.
+const STORMS: &str = "PFC storms";
+const WATCHDOG: &str = "frames dropped by PFC watchdogs";
 /// The path that adds it to those of the scenario.
 const EXPECTATIONS: &str = "expectations[+]";
 /// File of the scenario of a campaign.
@@ -241,22 +246,29 @@ fn badness(effect: &FaultEffect) -> [f64; 5] {
 
 fn effect(table: &SweepTable, row: &SweepRow, without: &SweepRow) -> FaultEffect {
     let mean = |row: &SweepRow, metric: usize| row.summaries[metric].as_ref().map(|summary| summary.mean);
+    let of = |row: &SweepRow, name: &str| mean(row, table.metrics.iter().position(|metric| metric == name)?);
+    let completed = of(row, COMPLETED);
+    // The times of the flows that complete say nothing of those that do not.
+    let all_complete = completed.is_none() || completed >= of(without, COMPLETED);
     let named = |name: &str| table.metrics.iter().position(|metric| metric == name);
     let ratio = |metric: usize| {
         let (with, without) = (mean(row, metric)?, mean(without, metric)?);
         (without > 0.0).then_some(with / without)
     };
     let largest = |ending: &str| {
-        let metrics = table.metrics.iter().enumerate().filter(|(_, name)| name.ends_with(ending));
+        let metrics = table.metrics.iter().enumerate().filter(|(_, name)| all_complete && name.ends_with(ending));
         metrics.filter_map(|(metric, _)| ratio(metric)).max_by(f64::total_cmp)
     };
     FaultEffect {
         outcomes: row.outcomes.iter().cloned().collect(),
         delivered: named("delivered (B)").and_then(ratio),
+        completed,
         completion: largest(": completion time (s)"),
         p99_completion: largest(": p99 completion time (s)"),
-        victim_seconds: named(VICTIMS).and_then(|metric| mean(row, metric)),
-        dropped_frames: named("dropped frames").and_then(|metric| mean(row, metric)),
+        victim_seconds: of(row, VICTIMS),
+        dropped_frames: of(row, "dropped frames"),
+        storms: of(row, STORMS),
+        watchdog_frames: of(row, WATCHDOG),
     }
 }
 
@@ -272,6 +284,13 @@ fn scenario_text(plan: &Plan, (file, overrides): (&Path, &[String]), out: &Path,
     );
     let victims = format!("{{ name = \"{VICTIMS}\", metric = \"victim-time\", of = \"*\", statistic = \"sum\" }}");
     let mut expectations = vec![victims];
+    if plan.spec.flows.iter().any(|flow| flow.size.is_some()) {
+        expectations.push(format!("{{ name = \"{COMPLETED}\", metric = \"completed-share\", of = \"*\" }}"));
+    }
+    if has_watchdogs(plan) {
+        expectations.push(format!("{{ name = \"{STORMS}\", metric = \"storms\" }}"));
+        expectations.push(format!("{{ name = \"{WATCHDOG}\", metric = \"watchdog-frames\" }}"));
+    }
     for (path, value) in last_of_each(overrides) {
         match path {
             EXPECTATIONS => expectations.insert(0, value.trim_start_matches('[').trim_end_matches(']').to_owned()),
@@ -288,6 +307,11 @@ fn scenario_text(plan: &Plan, (file, overrides): (&Path, &[String]), out: &Path,
         text.push_str(&format!("\n[[variants]]\nname = {}\nset = {{ {} }}\n", quoted(&fault.name), changes.join(", ")));
     }
     text
+}
+
+fn has_watchdogs(plan: &Plan) -> bool {
+    let at_ports = plan.spec.ports.iter().any(|port| port.pfc_watchdog.is_some());
+    at_ports || plan.spec.switches.iter().any(|switch| switch.pfc_watchdog.is_some())
 }
 
 /// Returns the kinds of faults by their names.
@@ -326,6 +350,28 @@ mod tests {
         let text = scenario_text(&plan, (Path::new("a.toml"), &overrides), Path::new("."), &[]);
         assert!(text.contains("\"run.duration\" = \"3ms\"\n") && !text.contains("2ms"), "{text}");
         assert!(text.contains("\"expectations[+]\" = [{ metric = \"drops\" }, { name = \"victim time\""), "{text}");
+        // A greedy flow never completes, and nothing watches for storms.
+        assert!(!text.contains("completed-share") && !text.contains("storms"), "{text}");
+    }
+
+    #[test]
+    fn times_of_the_flows_that_complete_are_not_those_of_all() {
+        let metrics = ["incast: completion time (s)", "incast: p99 completion time (s)", "delivered (B)", COMPLETED];
+        let row = |values: [f64; 4]| SweepRow {
+            values: Vec::new(),
+            outcomes: vec![("finished".to_owned(), 1)],
+            summaries: values.map(|value| crate::measure::statistics::summarise(&[value])).to_vec(),
+        };
+        let (whole, half, slow) = (row([2.0, 4.0, 10.0, 1.0]), row([1.0, 1.0, 5.0, 0.5]), row([4.0, 4.0, 10.0, 1.0]));
+        let table = SweepTable { metrics: metrics.map(str::to_owned).to_vec(), ..SweepTable::new(&[], &[]) };
+        let cut = effect(&table, &half, &whole);
+        assert_eq!(
+            (cut.completed, cut.delivered, cut.completion, cut.p99_completion),
+            (Some(0.5), Some(0.5), None, None)
+        );
+        let late = effect(&table, &slow, &whole);
+        assert_eq!((late.completed, late.completion, late.p99_completion), (Some(1.0), Some(2.0), Some(1.0)));
+        assert!(badness(&cut) > badness(&late));
     }
 
     #[test]

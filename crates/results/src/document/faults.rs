@@ -36,14 +36,22 @@ pub struct FaultEffect {
     pub outcomes: BTreeMap<String, usize>,
     /// Bytes delivered, as a part of those without a fault.
     pub delivered: Option<f64>,
-    /// Mean completion time, as a multiple of that without a fault; of the workload with the largest.
+    /// Part of the finite flows that completed; none if there are no finite flows.
+    pub completed: Option<f64>,
+    /// Mean completion time, as a multiple of that without a fault; of the workload with the largest. None if fewer flows
+    /// complete than without the fault, because the times of the others are not known.
     pub completion: Option<f64>,
-    /// 99th percentile of completion times, as a multiple of that without a fault; of the workload with the largest.
+    /// 99th percentile of completion times, as a multiple of that without a fault; of the workload with the largest. None as
+    /// above.
     pub p99_completion: Option<f64>,
     /// Time that flows lost to roots of blocking that they do not use, in seconds, of all flows together.
     pub victim_seconds: Option<f64>,
     /// Frames dropped because a buffer was full.
     pub dropped_frames: Option<f64>,
+    /// Storms that PFC watchdogs detected; none without watchdogs.
+    pub storms: Option<f64>,
+    /// Frames that PFC watchdogs dropped; none without watchdogs.
+    pub watchdog_frames: Option<f64>,
 }
 
 impl Document for Faults {

@@ -37,6 +37,15 @@ pub struct RunRecord {
     /// Frames whose payload a switch removed.
     #[serde(default)]
     pub trimmed_frames: u64,
+    /// Frames that PFC watchdogs dropped, or sent in spite of a pause to a full buffer.
+    #[serde(default)]
+    pub watchdog_frames: u64,
+    /// Storms of pauses that PFC watchdogs detected.
+    #[serde(default)]
+    pub storms: u64,
+    /// Storms that ended, after which the queue was restored.
+    #[serde(default)]
+    pub restored_storms: u64,
     /// Acknowledgements, headers and other control frames that were dropped or lost.
     #[serde(default)]
     pub lost_control_frames: u64,

@@ -54,23 +54,35 @@ pub fn faults(arguments: &Faults) -> Exit {
     };
     let shown = if arguments.json { format!("{:#}\n", document.to_json()) } else { text(&document, arguments.top) };
     console::print(&shown);
-    console::note(&format!("faults begin at {at}; all runs in {}", study.out().display()));
+    console::note(&format!("faults begin at {}; all runs in {}", seconds(at.as_secs_f64()), study.out().display()));
     report::also(arguments.report, study.out(), Exit::Success)
 }
 
 fn text(document: &document::Faults, top: usize) -> String {
-    let head = ["fault", "outcome", "delivered", "completion", "p99 completion", "victim time"];
+    let effects = || document.faults.iter().map(|fault| &fault.effect);
+    let has_storms = effects().any(|effect| effect.storms.is_some_and(|storms| storms > 0.0));
+    let mut head = vec!["fault", "outcome", "delivered", "completed", "completion", "p99 completion", "victim time"];
+    if has_storms {
+        head.extend(["storms", "dropped in storms"]);
+    }
     let row = |name: &str, effect: &FaultEffect| {
         let outcome = |(outcome, count): (&String, &usize)| format!("{outcome} {count}");
         let times = |ratio: Option<f64>| ratio.map_or("-".into(), |ratio| format!("{ratio:.2} x"));
-        vec![
+        let part = |part: Option<f64>| part.map_or("-".into(), |part| format!("{:.1} %", part * 100.0));
+        let count = |number: Option<f64>| number.map_or("-".into(), |number| format!("{number:.0}"));
+        let mut cells = vec![
             name.to_owned(),
             effect.outcomes.iter().map(outcome).collect::<Vec<_>>().join(", "),
-            effect.delivered.map_or("-".into(), |part| format!("{:.1} %", part * 100.0)),
+            part(effect.delivered),
+            part(effect.completed),
             times(effect.completion),
             times(effect.p99_completion),
             effect.victim_seconds.map_or("-".into(), seconds),
-        ]
+        ];
+        if has_storms {
+            cells.extend([count(effect.storms), count(effect.watchdog_frames)]);
+        }
+        cells
     };
     let shown = document.faults.iter().take(top);
     let mut rows: Vec<Vec<String>> = shown.map(|fault| row(&fault.name, &fault.effect)).collect();
@@ -80,7 +92,8 @@ fn text(document: &document::Faults, top: usize) -> String {
         text.push_str(&format!("{} more faults do less; --top shows more\n", document.faults.len() - top));
     }
     text.push_str(
-        "delivered bytes and completion times: relative to the network without a fault; the worst fault first\n",
+        "the worst fault first; delivered bytes and completion times: relative to the network without a fault; completed: \
+         of all finite flows; no completion time where fewer flows complete\n",
     );
     text
 }

@@ -42,12 +42,15 @@ fn the_summary_as_json_has_all_of_it() {
         "pause_lost_frames",
         "recovery",
         "requests",
+        "restored_storms",
         "results",
         "seed",
         "simulated_seconds",
         "slowdown_by_size",
+        "storms",
         "trimmed_frames",
         "wall_seconds",
+        "watchdog_frames",
         "workloads",
     ];
     assert_eq!(keys, expected);
@@ -60,6 +63,16 @@ fn the_summary_as_json_has_all_of_it() {
     assert_eq!(summary["expectations"][1]["comparison"], "=");
     let rate = summary["workloads"][1]["throughput_bits_per_second"]["mean"].as_f64().expect("a rate");
     assert!((1e9..6e9).contains(&rate), "{rate}");
+}
+
+#[test]
+fn the_summary_as_json_has_the_storms_of_watchdogs() {
+    let scratch = Scratch::new("storms");
+    scratch.scenario("pfc-watchdog.toml");
+    let summary = scratch.run(&["run", "pfc-watchdog.toml", "--json", "--no-record"]).ends(0).json();
+    let count = |name: &str| summary[name].as_u64().unwrap();
+    assert!(count("storms") > 0 && count("restored_storms") <= count("storms"), "{summary}");
+    assert!(count("watchdog_frames") > 0 && count("dropped_frames") == 0, "{summary}");
 }
 
 #[test]

@@ -119,6 +119,14 @@ fn every_fault_is_tried_and_the_worst_comes_first() {
     assert!(place("switch sw0 fails") < place("link h1-sw0 has bit errors").min(place("host h1 receives slowly")));
     assert_eq!(faults[place("host h1 storms PAUSE")]["p99_completion"], 1.0);
     assert_eq!(faults[place("host h0 storms PAUSE")]["outcomes"]["stalled"], 1);
+    // Times of the few flows that complete are not those of all.
+    let fails = &faults[place("link h1-sw0 fails")];
+    assert!(fails["completed"].as_f64() < ranks["without"]["completed"].as_f64(), "{fails}");
+    assert!(fails["completion"].is_null() && fails["p99_completion"].is_null(), "{fails}");
+    let watched = ["--set", "switches[0].pfc_watchdog={detection_time=\"100us\"}", "--kind", "pause-storm"];
+    let text = scratch.run(&[&["faults", "a.toml", "--out", "watched"][..], &watched].concat()).ends(0).out;
+    assert!(text.contains("dropped in storms"), "{text}");
+    assert!(said.out.contains("completed") && !said.out.contains("dropped in storms"), "{}", said.out);
     // The variants are scenarios of their own; finished runs are kept.
     let variant = ["run", "out/faults.toml", "--variant", "host h0 storms PAUSE", "--no-record"];
     scratch.run(&variant).ends(4);
