@@ -18,6 +18,8 @@ pub enum Quantity {
     Count,
     /// A number.
     Number,
+    /// A power of two: the alpha of a shared buffer, of which switches have no others.
+    PowerOfTwo,
 }
 
 impl Quantity {
@@ -35,6 +37,7 @@ impl Quantity {
             Kind::Size(..) => Some(Quantity::Size),
             Kind::Count(..) => Some(Quantity::Count),
             Kind::Number(..) => Some(Quantity::Number),
+            Kind::Ratio if path.trim().ends_with("alpha") => Some(Quantity::PowerOfTwo),
             _ => None,
         };
         kinds.iter().find_map(of).ok_or_else(|| {
@@ -59,10 +62,19 @@ impl Quantity {
                 .filter(|number| number.fract() == 0.0 && (0.0..9e15).contains(number))
                 .ok_or_else(|| format!("'{text}' is not a whole number")),
             Quantity::Number => number().ok_or_else(|| format!("'{text}' is not a number")),
+            Quantity::PowerOfTwo => {
+                let (numerator, denominator) = text.split_once('/').unwrap_or((text, "1"));
+                let part = |text: &str| text.trim().parse::<u32>().ok().filter(|part| (1..=1_000_000).contains(part));
+                match (part(numerator), part(denominator)) {
+                    (Some(numerator), Some(denominator)) => Ok(f64::from(numerator) / f64::from(denominator)),
+                    _ => Err(format!("'{text}' is not a ratio such as 1/8 or 2")),
+                }
+            }
         }
     }
 
-    /// Writes a value as in a scenario, without quotes. Values other than numbers are rounded to whole units.
+    /// Writes a value as in a scenario, without quotes. Values other than numbers are rounded to whole units, or to powers of
+    /// two.
     #[must_use]
     pub fn written(self, value: f64) -> String {
         let whole = value.round().max(0.0) as u64;
@@ -72,6 +84,10 @@ impl Quantity {
             Quantity::Size => Bytes::new(whole).to_string(),
             Quantity::Count => whole.to_string(),
             Quantity::Number => format!("{value:?}"),
+            Quantity::PowerOfTwo => match value.log2().round().clamp(-19.0, 19.0) as i32 {
+                power @ 0.. => (1_u32 << power).to_string(),
+                power => format!("1/{}", 1_u32 << -power),
+            },
         }
     }
 
@@ -100,11 +116,18 @@ mod tests {
             ("network.link.rate", Quantity::Rate, "2.5Gb/s"),
             ("run.seed", Quantity::Count, "7"),
             ("network.link.bit_error_rate", Quantity::Number, "1e-9"),
+            ("switches[*].buffers[1].alpha", Quantity::PowerOfTwo, "1/8"),
+            ("switches[*].ports[0].buffers[*].alpha", Quantity::PowerOfTwo, "4"),
         ] {
             assert_eq!(Quantity::at(path), Ok(kind), "{path}");
             let value = kind.parse(text).unwrap();
             assert_eq!(kind.written(value), text);
         }
+        assert_eq!(
+            ["1/3", "3", "1"].map(|it| Quantity::PowerOfTwo.written(Quantity::PowerOfTwo.parse(it).unwrap())),
+            ["1/4", "4", "1"]
+        );
+        assert!(Quantity::PowerOfTwo.parse("1/0").is_err() && Quantity::PowerOfTwo.parse("0.5").is_err());
         assert!(Quantity::at("run.durration").unwrap_err().contains("did you mean `duration`"));
         assert!(Quantity::at("switches[0].flow_control").unwrap_err().contains("is a choice"));
         assert!(Quantity::Size.parse("10Gb/s").is_err() && Quantity::Count.parse("1.5").is_err());

@@ -119,6 +119,9 @@ mod tests {
         assert_eq!([wide.at(0.0), wide.at(0.5), wide.at(1.0)], ["10KB", "100KB", "1MB"]);
         assert_eq!(wide.position("\"100KB\"").map(|at| (at * 1e6).round()), Some(5e5));
         assert_eq!(wide.position("9KB"), None);
+        let alpha = Vary::parse("switches[*].buffers[0].alpha=1/8..8").unwrap();
+        assert_eq!([0.0, 0.3, 0.5, 1.0].map(|at| alpha.at(at)), ["1/8", "1/2", "1", "8"]);
+        assert_eq!((alpha.position("1/8"), alpha.position("16")), (Some(0.0), None));
         let narrow = Vary::parse("network.link.latency = 1us .. 3us").unwrap();
         assert!(!narrow.is_logarithmic());
         assert_eq!((narrow.at(0.25), narrow.ends()), ("1.5us".into(), ["1us".to_owned(), "3us".to_owned()]));
