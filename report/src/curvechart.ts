@@ -24,7 +24,7 @@ export interface CurveAxis {
   range?: [number, number];
 }
 
-interface Extent {
+export interface Extent {
   low: number;
   high: number;
   log: boolean;
@@ -43,16 +43,30 @@ export function decades(low: number, high: number): number[] {
   return found;
 }
 
-function extent(axis: CurveAxis, values: number[]): Extent {
+export function extent(axis: CurveAxis, values: number[]): Extent {
   const [low, high] = axis.range ?? [Math.min(...values), Math.max(...values)];
   if (axis.log && low > 0 && high > low * 10) return { low: low / 1.05, high: high * 1.05, log: true };
   const bottom = axis.range || low < 0 ? low : 0;
   return { low: bottom, high: axis.range ? high : high > bottom ? high * 1.04 : bottom + 1, log: false };
 }
 
-function part(of: Extent, value: number): number {
+export function part(of: Extent, value: number): number {
   const on = (number: number) => (of.log ? Math.log(Math.max(number, Number.MIN_VALUE)) : number);
   return (on(value) - on(of.low)) / (on(of.high) - on(of.low) || 1);
+}
+
+interface Marked {
+  at: number[];
+  labels: string[];
+  text: string;
+}
+
+/** Values of an axis that are marked, and its name with the unit. */
+export function marked(extent: Extent, axis: CurveAxis, count: number): Marked {
+  const at = extent.log ? decades(extent.low, extent.high) : ticks(extent.low, extent.high, count);
+  const [unit, factor] = unitFor(axis.quantity, extent.log ? Math.sqrt(extent.low * extent.high) : extent.high);
+  const labels = extent.log ? at.map((value) => digits(value / factor, 3)) : tickLabels(at, factor);
+  return { at, labels, text: unit === "" ? axis.label : `${axis.label} (${unit})` };
 }
 
 export class CurveChart implements Painter {
@@ -120,12 +134,6 @@ export class CurveChart implements Painter {
     const left = (value: number) => area.left + part(across, value) * area.width;
     const top = (value: number) => area.top + area.height - part(up, value) * area.height;
     const bottom = area.top + area.height;
-    const marked = (extent: Extent, axis: CurveAxis, count: number) => {
-      const at = extent.log ? decades(extent.low, extent.high) : ticks(extent.low, extent.high, count);
-      const [unit, factor] = unitFor(axis.quantity, extent.log ? Math.sqrt(extent.low * extent.high) : extent.high);
-      const labels = extent.log ? at.map((value) => digits(value / factor, 3)) : tickLabels(at, factor);
-      return { at, labels, text: unit === "" ? axis.label : `${axis.label} (${unit})` };
-    };
     const horizontal = marked(across, this.x, Math.max(2, area.width / 100));
     const vertical = marked(up, this.y, Math.max(2, area.height / 42));
     surface.lines(horizontal.at.map((value) => [left(value), area.top, left(value), bottom]), { colour: of.grid, width: 1 });

@@ -2,10 +2,12 @@
 import { readDocument } from "./data";
 import { el } from "./dom";
 import { comparePage } from "./comparepage";
+import { faultsPage } from "./faultspage";
 import { paperPage } from "./paperpage";
 import { runPage } from "./runpage";
 import { head } from "./shell";
 import { stabilityPage } from "./stabilitypage";
+import { searchPage } from "./searchpage";
 import { sweepPage } from "./sweeppage";
 import { startTheme } from "./theme";
 import { takeTurns } from "./turns";
@@ -19,6 +21,10 @@ export async function build(report: Report, into: HTMLElement): Promise<void> {
       return comparePage(report, into);
     case "sweep":
       return sweepPage(report, into);
+    case "faults":
+      return faultsPage(report, into);
+    case "tune":
+      return searchPage(report, into);
     case "figure":
     case "paper":
       return paperPage(report, into);

@@ -28,6 +28,7 @@ export function outcome(run: Run): HTMLElement {
   const dropped = frames(totals["dropped_frames"] ?? 0, "dropped").map((text) => (again > 0 ? `${text} (${show(again, "count")} of them queued again by the oracle)` : text));
   const unpaused = totals["pause_lost_frames"] ?? 0;
   const others = [
+    ...frames(totals["watchdog_frames"] ?? 0, "dropped by PFC watchdogs"),
     ...frames(totals["trimmed_frames"] ?? 0, "trimmed"),
     ...frames((totals["lost_frames"] ?? 0) - unpaused, "lost on links"),
     ...frames(unpaused, "lost after a lost pause"),
@@ -66,6 +67,8 @@ export function summary(run: Run): HTMLElement {
     ["dropped frames", show(totals["dropped_frames"], "count")],
     ["lost on links", show((totals["lost_frames"] ?? 0) - (totals["pause_lost_frames"] ?? 0), "count")],
     ...counted(totals, "lost after a lost pause", "pause_lost_frames"),
+    ...counted(totals, "dropped by PFC watchdogs", "watchdog_frames"),
+    ...((totals["storms"] ?? 0) === 0 ? [] : [["PFC storms", `${show(totals["storms"], "count")}; ${show(totals["restored_storms"] ?? 0, "count") || "0"} restored`] as [string, string]]),
     ...counted(totals, "trimmed frames", "trimmed_frames"),
     ...((totals["lost_control"] ?? 0) === 0 ? [] : [["lost control frames", `${show(totals["lost_control"], "count")}; ${count(totals["lost_acknowledgements"] ?? 0, "acknowledgement")}`] as [string, string]]),
     ...((totals["retransmitted_frames"] ?? 0) === 0 ? [] : [["retransmitted frames", `${show(totals["retransmitted_frames"], "count")}; ${count(totals["timeouts"] ?? 0, "timeout")}, ${count(totals["negative_acknowledgements"] ?? 0, "NAK")}`] as [string, string]]),

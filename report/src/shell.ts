@@ -7,6 +7,8 @@ const KINDS: Record<Report["kind"], string> = {
   run: "Run",
   compare: "Comparison",
   sweep: "Sweep",
+  faults: "Campaign of faults",
+  tune: "Search",
   figure: "Figure of a paper",
   paper: "Paper",
   stability: "Stability",

@@ -73,6 +73,11 @@ function heat(sweep: SweepAbout, metric: string, x: number, y: number): HeatMap 
   return new HeatMap({ title: bare(metric), x: axis(x), y: axis(y), quantity: quantityOf(sweep, metric), cells, note });
 }
 
+/** All cells with all of their metrics. */
+export function cellTable(sweep: SweepAbout): HTMLElement {
+  return table(sweep, [...new Set(sweep.cells.flatMap((cell) => Object.keys(cell.metrics)))]);
+}
+
 function table(sweep: SweepAbout, metrics: string[]): HTMLElement {
   const columns: Column<Cell>[] = sweep.axes.map((axis) => ({
     name: axis.name,

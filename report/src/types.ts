@@ -279,6 +279,50 @@ export interface SweepAbout {
   }[];
 }
 
+/** What a fault does, as means over the seeds. */
+export interface FaultEffect {
+  outcomes: Record<string, number>;
+  delivered: number | null;
+  completed?: number | null;
+  completion: number | null;
+  p99_completion: number | null;
+  victim_seconds: number | null;
+  dropped_frames: number | null;
+  storms?: number | null;
+  watchdog_frames?: number | null;
+}
+
+export interface FaultsAbout {
+  name: string;
+  seeds: number[];
+  without: FaultEffect;
+  /** The worst first. */
+  faults: ({ name: string; kind: string } & FaultEffect)[];
+}
+
+export interface Candidate {
+  /** By the path of their key. */
+  values: Record<string, AxisValue>;
+  is_given: boolean;
+  /** Whether all its runs finished and meet all conditions. */
+  sound: boolean;
+  invalid: string | null;
+  outcomes: Record<string, number>;
+  goals: Record<string, Summary | null>;
+}
+
+export interface TuneAbout {
+  name: string;
+  keys: { path: string; from: string; to: string; logarithmic: boolean }[];
+  goals: { name: string; unit: string; maximise: boolean }[];
+  conditions: string[];
+  seeds: number[];
+  candidates: Candidate[];
+  /** Places of candidates. */
+  front: number[];
+  best: number | null;
+}
+
 export interface CompareAbout {
   name: string;
   key: string;
@@ -287,12 +331,14 @@ export interface CompareAbout {
 }
 
 export interface Report {
-  kind: "run" | "compare" | "sweep" | "figure" | "paper" | "stability" | "lab";
+  kind: "run" | "compare" | "sweep" | "faults" | "tune" | "figure" | "paper" | "stability" | "lab";
   title: string;
   program: { version: string; commit: string | null };
   runs: RunAbout[];
   compare?: CompareAbout;
   sweep?: SweepAbout;
+  faults?: FaultsAbout;
+  tune?: TuneAbout;
   paper?: PaperAbout | null;
   summary?: SummaryAbout | null;
   figures?: FigureAbout[];

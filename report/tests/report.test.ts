@@ -440,6 +440,27 @@ test("a fat-tree of 1024 hosts plays", async () => {
   await close();
 });
 
+test("a search with two goals and a campaign of faults", async () => {
+  for (const name of ["tune", "faults"]) rmSync(place(name), { recursive: true, force: true });
+  const search = ["--vary", "switches[0].buffers[0].xoff=100KB..140KB", "--minimise", "pause frames", "--maximise", "victim: throughput"];
+  tailback(["tune", "scenarios/victim.toml", ...search, "--candidates", "8", "--set", "run.duration=2ms", "--set", "switches[0].buffers[0].capacity=200KB", "--out", place("tune"), "--report"]);
+  const tune = await open(join(place("tune"), "report.html"));
+  const document = JSON.parse(readFileSync(join(place("tune"), "tune.json"), "utf8")) as { front: number[]; candidates: unknown[] };
+  const dots = await dataOf(tune.page, "The goals");
+  assert.equal(dots.length, document.candidates.length);
+  assert.equal(dots.filter((dot) => dot["kind"] === "best").length, 1);
+  assert.ok((await tune.page.locator("#result tbody tr").count()) >= document.front.length);
+  await shot(tune.page, "tune", true);
+  await tune.close();
+  tailback(["faults", "scenarios/victim.toml", "--kind", "pause-storm", "--set", "run.duration=2ms", "--out", place("faults"), "--report"]);
+  const faults = await open(join(place("faults"), "report.html"));
+  const ranks = (JSON.parse(readFileSync(join(place("faults"), "faults.json"), "utf8")) as { faults: { name: string }[] }).faults;
+  const shown = await faults.page.locator("#ranks tbody tr td:nth-child(2)").allTextContents();
+  assert.deepEqual(shown, [...ranks.map((fault) => fault.name), "no fault"]);
+  await shot(faults.page, "faults", true);
+  await faults.close();
+});
+
 test("a sweep and an analysis of stability", async () => {
   rmSync(place("sweep"), { recursive: true, force: true });
   const axes = ["--axis", "switches[0].buffers[0].xoff=100KB,120KB,140KB", "--axis", "network.trunk.rate=10Gb/s,40Gb/s"];

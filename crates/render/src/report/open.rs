@@ -5,7 +5,9 @@ use super::fit::{LEAST_BYTES, Making, fit};
 use super::front::Front;
 use super::page::{Blocks, page};
 use super::run::{Sought, Wanted, drawn, recorded};
-use results::document::{ComparedRun, Comparison, Document, Figure, Paper, PaperSummary, Stability, Sweep, SweepCell};
+use results::document::{
+    ComparedRun, Comparison, Document, Faults, Figure, Paper, PaperSummary, Stability, Sweep, SweepCell, Tune,
+};
 use results::{COMMIT, Manifest, Quantity, ResultsError, VERSION, axis_value, deflated, hash_of, hex};
 use serde_json::{Value, json};
 use std::ops::Range;
@@ -148,7 +150,16 @@ impl Report {
             json!({ "kind": "figure", "paper": paper.map(|it| it.to_json()), "statements": figure["statements"], "figures": [figure] })
         } else if let Some(sweep) = Sweep::read(path)? {
             let table = table_of(path, &sweep)?.ok_or_else(|| ReportError::Nothing { path: path.to_owned() })?;
-            sweep_of(&sweep, &table)
+            let mut document = sweep_of(&sweep, &table);
+            // A campaign of faults and a search for values are sweeps with results of their own.
+            if let Some(faults) = Faults::read(path)? {
+                document["kind"] = json!("faults");
+                document["faults"] = faults.to_json();
+            } else if let Some(tune) = Tune::read(path)? {
+                document["kind"] = json!("tune");
+                document["tune"] = tune_of(&tune);
+            }
+            document
         } else if let Some(stability) = Stability::read(path)? {
             json!({ "kind": "stability", "stability": stability.to_json() })
         } else {
@@ -209,7 +220,7 @@ fn title_of(document: &Value, runs: &[Value], path: &Path) -> String {
             let key = document["compare"]["key"].as_str().unwrap_or_default();
             format!("{name}: comparison of {key}")
         }),
-        Some("sweep") => text(&document["sweep"]["name"]),
+        Some("sweep" | "faults" | "tune") => text(&document["sweep"]["name"]),
         Some("stability") => text(&document["stability"]["name"]),
         Some("figure") => text(&document["figures"][0]["title"]),
         _ => paper(),
@@ -290,6 +301,27 @@ fn sweep_of(sweep: &Sweep, table: &[SweepCell]) -> Value {
     json!({ "kind": "sweep", "sweep": sweep })
 }
 
+/// Returns a search, with the values of keys as numbers where they are some.
+fn tune_of(tune: &Tune) -> Value {
+    let mut document = tune.to_json();
+    for candidate in document["candidates"].as_array_mut().into_iter().flatten() {
+        let axis = |key: &results::document::TunedKey| {
+            let text = candidate["values"][&key.path].as_str().unwrap_or_default();
+            let mut value = axis_json(text);
+            if let Some((Ok(part), Ok(of))) =
+                text.split_once('/').map(|(part, of)| (part.parse::<f64>(), of.parse::<f64>()))
+            {
+                value["number"] = json!(part / of);
+                value["quantity"] = json!("plain");
+            }
+            (key.path.clone(), value)
+        };
+        let axes: serde_json::Map<String, Value> = tune.keys.iter().map(axis).collect();
+        candidate["values"] = Value::Object(axes);
+    }
+    document
+}
+
 /// Returns a figure: its verdicts, and the drawn series of its recorded runs by variant.
 fn figure_of(
     path: &Path,
@@ -346,6 +378,7 @@ fn paper_of(path: &Path, size: u64, runs: &mut Runs) -> Result<Option<Value>, Re
 #[cfg(test)]
 mod tests {
     use super::*;
+    use results::document::{TuneCandidate, TunedKey};
 
     #[test]
     fn axes_of_a_sweep_keep_their_order() {
@@ -357,6 +390,24 @@ mod tests {
         assert_eq!(axes[0]["values"][1], json!({ "text": "10us", "number": 1e-5, "quantity": "time" }));
         assert_eq!(axes[1]["values"][0]["text"], "x");
         assert!(axes[1]["values"][0]["number"].is_null());
+    }
+
+    #[test]
+    fn a_search_has_the_values_of_its_keys_as_numbers() {
+        let keys = vec![TunedKey { path: "a.kmin".into(), from: "20KB".into(), to: "2MB".into(), logarithmic: true }];
+        let values = [("a.kmin".to_owned(), "145KB".to_owned())].into();
+        let candidates = vec![TuneCandidate { values, sound: true, ..TuneCandidate::default() }];
+        let document = tune_of(&Tune { keys, candidates, ..Tune::default() });
+        let value = &document["candidates"][0]["values"]["a.kmin"];
+        assert_eq!(*value, json!({ "text": "145KB", "number": 145_000.0, "quantity": "size" }));
+        let keys = vec![TunedKey { path: "alpha".into(), ..TunedKey::default() }];
+        let candidates =
+            vec![TuneCandidate { values: [("alpha".to_owned(), "1/8".to_owned())].into(), ..TuneCandidate::default() }];
+        let document = tune_of(&Tune { keys, candidates, ..Tune::default() });
+        assert_eq!(
+            document["candidates"][0]["values"]["alpha"],
+            json!({ "text": "1/8", "number": 0.125, "quantity": "plain" })
+        );
     }
 
     #[test]
