@@ -28,11 +28,11 @@ const LATER_ROUTE: u64 = 2;
 /// A flow with its names, its state and its counters.
 const FLOW: u64 = 900;
 /// A flow that is active for a part of the run, without its state.
-const BRIEF_FLOW: u64 = 450;
+const BRIEF_FLOW: u64 = 300;
 /// What loss recovery adds to a flow, at both ends.
 const RECOVERY: u64 = 1000;
 /// A flow with its names, before it runs.
-const PLANNED_FLOW: u64 = 80;
+const PLANNED_FLOW: u64 = 60;
 /// A receiver in the list of a sender with many receivers.
 const RECEIVER: u64 = 8;
 /// A cell of a grid, and each of its values.

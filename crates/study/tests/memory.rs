@@ -55,10 +55,8 @@ fn a_flow_that_has_ended_leaves_few_bytes() {
     // What does not grow with flows is there before it is measured.
     let few = run(100, None);
     run(100, Some(&recording));
-    let Some(before) = peak() else {
-        eprintln!("skipped: the system does not tell how much memory a process had");
-        return;
-    };
+    // Other systems than Linux do not tell.
+    let Some(before) = peak() else { return };
     for (record, most) in [(None, 130), (Some(&recording), 350)] {
         let many = run(4000, record);
         let each = peak().expect("as before").saturating_sub(before) / (many - few) as u64;

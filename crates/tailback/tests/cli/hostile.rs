@@ -368,7 +368,7 @@ fn what_is_too_large_is_refused_at_once() {
     refused(&["run", "all.toml"], Some("8GB"), "9,995,082 flows");
     // What is not run has no state.
     for command in ["check", "explain"] {
-        refused(&[command, "all.toml"], Some("700MB"), "9,995,082 flows");
+        refused(&[command, "all.toml"], Some("500MB"), "9,995,082 flows");
     }
     let ring = SOUND.replace("single-switch", "ring").replace("hosts = 3", "switches = 300\nhosts_per_switch = 1");
     scratch.file("ring.toml", ring);
