@@ -17,13 +17,16 @@ pub(crate) struct Scoreboard {
     above: u64,
     /// Frames below that are not known to have arrived are lost.
     lost_below: u64,
-    /// Frames below that were lost have been retransmitted (`HighRxt` + 1). Never points at a frame that has arrived.
+    /// Frames below that were lost have been retransmitted (`HighRxt` + 1). Never points at a frame that has arrived or is
+    /// in `repeated`.
     again: u64,
     /// Frames of which only the header arrived: lost, whatever their number. None that is lost by its number, too.
     trimmed: VecDeque<u64>,
+    /// Frames that were retransmitted because of that and are not known to have arrived: no number makes them lost again.
+    repeated: Bitmap,
 }
 
-units::encoded!(struct Scoreboard { acknowledged, sent, arrived, above, lost_below, again, trimmed });
+units::encoded!(struct Scoreboard { acknowledged, sent, arrived, above, lost_below, again, trimmed, repeated });
 
 impl Scoreboard {
     #[inline]
@@ -51,6 +54,7 @@ impl Scoreboard {
         }
         if self.trimmed.front() == Some(&number) {
             self.trimmed.pop_front();
+            self.repeated.insert(number);
             self.settle();
         }
         if number == self.again {
@@ -81,7 +85,13 @@ impl Scoreboard {
     pub(crate) fn on_arrived(&mut self, start: u64, end: u64) -> u64 {
         self.arrived.drop_below(self.acknowledged);
         let numbers = start.max(self.acknowledged)..end.min(self.sent);
-        let news = numbers.filter(|&number| self.arrived.insert(number)).count() as u64;
+        let mut news = 0;
+        for number in numbers {
+            if self.arrived.insert(number) {
+                self.repeated.remove(number);
+                news += 1;
+            }
+        }
         if news > 0 {
             self.above += news;
             self.settle();
@@ -92,6 +102,7 @@ impl Scoreboard {
     /// Only the header of a frame arrived.
     pub(crate) fn on_trimmed(&mut self, number: u64) {
         if number < self.sent && !self.trimmed.contains(&number) {
+            self.repeated.remove(number);
             self.trimmed.push_back(number);
             self.settle();
         }
@@ -118,10 +129,11 @@ impl Scoreboard {
         self.lost_below = self.sent;
         self.again = self.acknowledged;
         self.trimmed.clear();
+        self.repeated = Bitmap::default();
         self.settle();
     }
 
-    /// Nothing above the first unacknowledged frame was retransmitted: a new recovery begins.
+    /// A new recovery begins: frames that were lost by their number may be lost again.
     pub(crate) fn begin(&mut self) {
         self.again = self.acknowledged;
         self.settle();
@@ -129,7 +141,7 @@ impl Scoreboard {
 
     /// Whether the first unacknowledged frame is lost.
     pub(crate) fn first_is_lost(&self) -> bool {
-        self.lost_below > self.acknowledged
+        self.lost_below > self.acknowledged && !self.repeated.contains(self.acknowledged)
     }
 
     /// The next lost frame to retransmit.
@@ -160,7 +172,8 @@ impl Scoreboard {
             return unknown;
         }
         let span = self.lost_below.saturating_sub(self.again);
-        unknown - (span - self.arrived.count(self.again, self.lost_below)) - self.trimmed.len() as u64
+        let [arrived, repeated] = [&self.arrived, &self.repeated].map(|set| set.count(self.again, self.lost_below));
+        unknown - (span - arrived - repeated) - self.trimmed.len() as u64
     }
 
     /// Restores what the fields promise.
@@ -169,6 +182,12 @@ impl Scoreboard {
         self.again = self.again.max(self.acknowledged);
         if self.above > 0 {
             self.again = self.arrived.next_absent(self.again);
+        }
+        if !self.repeated.is_empty() {
+            self.repeated.drop_below(self.acknowledged);
+            while self.repeated.contains(self.again) {
+                self.again = self.arrived.next_absent(self.again + 1);
+            }
         }
         if !self.trimmed.is_empty() {
             let lost = self.again..self.lost_below;
@@ -230,15 +249,57 @@ mod tests {
         assert_eq!((board.next_lost(), board.in_flight()), (Some(3), 4));
         board.on_sent(3);
         assert_eq!((board.next_lost(), board.in_flight()), (None, 5));
-        // A frame that is lost by its number as well is lost once.
+        // A frame that is lost by its number as well is lost once. Frame 3 is under way again.
         board.on_trimmed(1);
         board.on_arrived(4, 5);
         board.lose_overtaken(1);
-        assert_eq!((board.next_lost(), board.in_flight()), (Some(0), 0));
+        assert_eq!((board.next_lost(), board.in_flight()), (Some(0), 1));
         board.on_cumulative(2);
-        assert_eq!((board.next_lost(), board.in_flight()), (Some(2), 0));
+        assert_eq!((board.next_lost(), board.in_flight()), (Some(2), 1));
         board.on_cumulative(4);
         assert_eq!((board.next_lost(), board.in_flight()), (None, 0));
+    }
+
+    /// On a path that keeps the order, frames sent before the retransmission of a trimmed one arrive before it.
+    #[test]
+    fn a_trimmed_frame_that_was_retransmitted_is_not_lost_by_its_number() {
+        let mut board = sent(12);
+        board.on_trimmed(5);
+        assert_eq!((board.next_lost(), board.in_flight()), (Some(5), 11));
+        board.on_sent(5);
+        board.begin();
+        assert_eq!(board.on_cumulative(5), 5);
+        for number in [6, 8] {
+            board.on_arrived(number, number + 1);
+            board.lose_overtaken(1);
+        }
+        // Of 5, 7 and the three from 9 on, only 7 is lost.
+        assert_eq!((board.first_is_lost(), board.next_lost(), board.in_flight()), (false, Some(7), 4));
+        board.on_sent(7);
+        assert_eq!((board.next_lost(), board.next_overtaken(), board.in_flight()), (None, None, 5));
+        // A new recovery may repeat 7, and the header of the copy says that 5 is lost again.
+        board.begin();
+        assert_eq!((board.next_lost(), board.in_flight()), (Some(7), 4));
+        board.on_trimmed(5);
+        assert_eq!((board.next_lost(), board.in_flight(), board.first_is_lost()), (Some(5), 3, true));
+        board.begin();
+        assert_eq!(board.next_lost(), Some(5));
+        board.on_sent(5);
+        board.on_sent(7);
+        assert_eq!((board.next_lost(), board.in_flight()), (None, 5));
+        board.on_arrived(5, 6);
+        board.on_cumulative(7);
+        assert_eq!((board.in_flight(), board.outstanding()), (4, 5));
+        // A timeout forgets what was retransmitted.
+        board.on_trimmed(10);
+        board.on_sent(10);
+        board.lose_all();
+        let mut again = Vec::new();
+        while let Some(number) = board.next_lost() {
+            again.push(number);
+            board.on_sent(number);
+        }
+        assert_eq!((again, board.in_flight()), (vec![7, 9, 10, 11], 4));
     }
 
     #[test]
