@@ -284,8 +284,14 @@ pub(crate) struct Received {
     pub(crate) marked: u64,
     /// Frames not yet acknowledged.
     pub(crate) unacknowledged: u32,
+    /// The position after the last one that has arrived, modulo 2^32.
+    pub(crate) next: u32,
+    /// Frames that arrived after a later one.
+    pub(crate) out_of_order: u64,
     /// Whether its frames are acknowledged.
     pub(crate) acknowledged: bool,
+    /// Whether they all arrive here, so that their order shows.
+    pub(crate) ordered: bool,
     pub(crate) completed: Option<Time>,
     /// When the last frame was consumed.
     pub(crate) last: Time,
@@ -293,7 +299,7 @@ pub(crate) struct Received {
     pub(crate) inbound: Option<Box<Inbound>>,
 }
 
-units::state!(struct Received { fixed: size, acknowledged; plain: bytes, frames, marked, unacknowledged, completed, last; parts: inbound; });
+units::state!(struct Received { fixed: size, acknowledged, ordered; plain: bytes, frames, marked, unacknowledged, next, out_of_order, completed, last; parts: inbound; });
 
 impl Received {
     /// Nothing has arrived of a flow yet.
@@ -303,8 +309,24 @@ impl Received {
         Received {
             acknowledged: flow.acknowledge.is_some() && flow.sink().is_none(),
             size: flow.size.filter(|_| own).map_or(u64::MAX, |size| size.get()),
+            ordered: own,
             ..Received::default()
         }
+    }
+
+    /// The frame of that position has arrived. Returns whether a later one arrived before it (RFC 4737, section 3.3).
+    #[inline(always)]
+    pub(crate) fn is_late(&mut self, position: u32) -> bool {
+        if !self.ordered {
+            return false;
+        }
+        let late = position.wrapping_sub(self.next) > u32::MAX / 2;
+        if late {
+            self.out_of_order += 1;
+        } else {
+            self.next = position.wrapping_add(1);
+        }
+        late
     }
 }
 

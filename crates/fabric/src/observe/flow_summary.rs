@@ -46,7 +46,8 @@ pub struct FlowSummary {
     pub late_frames: u64,
     /// Their bytes.
     pub late_bytes: u64,
-    /// Frames that arrived out of order, kept or rejected; counted for flows with recovery.
+    /// Frames that arrived out of order: with recovery, frames before a missing one, kept or rejected; without, frames after
+    /// a later one (RFC 4737). Zero for flows with a random destination per frame.
     pub out_of_order_frames: u64,
     /// Congestion notification packets that its destination has sent.
     pub congestion_notifications: u64,

@@ -27,7 +27,7 @@ pub struct Totals {
     pub rejected_frames: u64,
     /// Their bytes.
     pub rejected_bytes: u64,
-    /// Data frames of flows with recovery that arrived out of order, kept or rejected.
+    /// Data frames that arrived out of order, kept or rejected; see [`FlowSummary`](crate::FlowSummary::out_of_order_frames).
     pub out_of_order_frames: u64,
     /// Data frames dropped for want of room or route, or by a congestion point.
     pub dropped_frames: u64,

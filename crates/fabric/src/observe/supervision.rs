@@ -205,6 +205,7 @@ fn at_sink(received: &Received) -> FlowSummary {
         marked_frames: received.marked,
         completed: received.completed,
         last_received: received.last,
+        out_of_order_frames: received.out_of_order,
         ..FlowSummary::default()
     };
     if let Some(inbound) = &received.inbound {

@@ -4,7 +4,7 @@ use crate::kit::*;
 use fabric::graph::Graph;
 use fabric::spec::*;
 use fabric::topology::{self, Links};
-use fabric::workload::Activity;
+use fabric::workload::{Acknowledge, Activity, FlowSpec};
 use fabric::{Frame, Probe, QueueSample};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Rate, Span, Time};
@@ -130,6 +130,26 @@ fn adaptive_routing_is_the_same_everywhere_and_avoids_failed_cables() {
     let totals = run(&spec, Span::from_millis(2)).0.totals();
     // Two of three uplinks carry two thirds of what three hosts send.
     assert!(totals.delivered_bytes as f64 * 8.0 > 0.62 * 30e9 * 0.002, "{totals:?}");
+}
+
+/// Frames that were overtaken are counted without recovery, too: as a probe sees them arrive, whether or not their flows
+/// end or are acknowledged.
+#[test]
+fn overtaken_frames_of_plain_flows_are_counted() {
+    for (size, acknowledged) in [(None, false), (Some(300_000), false), (Some(300_000), true)] {
+        let mut spec = network(graph(), pfc_switch(), lossless());
+        spec.multipath = Multipath::Spray;
+        let flow = |host: u32| {
+            FlowSpec { size: size.map(Bytes::new), ..greedy(host, host + 3, 1000) }
+                .with(|it| it.acknowledge = acknowledged.then(Acknowledge::default))
+        };
+        spec.flows = (0..3).map(flow).collect();
+        let (mut simulation, report) = run_with(&spec, Span::from_micros(300), |_| Deliveries::default());
+        let seen = simulation.probes_mut().map(|probe| probe.out_of_order).sum::<u64>();
+        let counted = simulation.flows().iter().map(|flow| flow.out_of_order_frames).sum::<u64>();
+        assert!(seen > 0);
+        assert_eq!((counted, report.totals.out_of_order_frames), (seen, seen), "{size:?} {acknowledged}");
+    }
 }
 
 #[test]

@@ -105,7 +105,7 @@ pub fn on_ranks(spec: &NetworkSpec, ranks: usize, options: &BuildOptions, limits
     })
 }
 
-/// Keeps the delivery time of every frame, and checks that none overtakes another of its flow.
+/// Keeps the delivery time of every frame, and counts those that arrive after a later one of their flow.
 #[derive(Default)]
 pub struct Deliveries {
     pub times: Vec<(Time, u32, u32)>,
@@ -121,7 +121,7 @@ impl Probe for Deliveries {
             self.next.resize(flow + 1, 0);
         }
         self.out_of_order += u64::from(frame.seq() < self.next[flow]);
-        self.next[flow] = frame.seq() + 1;
+        self.next[flow] = self.next[flow].max(frame.seq() + 1);
     }
 }
 

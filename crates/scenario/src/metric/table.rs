@@ -294,7 +294,7 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::Flows,
         Unit::Count,
         Usual::WholeRun,
-        "frames of a flow with recovery that arrived before an earlier one, kept or discarded; a count",
+        "frames of a flow that arrived out of order: with recovery, before a missing one, kept or discarded; without, after a later one; a count",
     ),
     row(
         "duplicate-frames",

@@ -48,8 +48,12 @@ impl<P: Probe> Network<P> {
             Some(place) => place,
             None => self.make_received(frame.flow, slot),
         };
-        if self.received.at(place).inbound.is_some() {
+        let received = self.received.at(place);
+        if received.inbound.is_some() {
             return self.take_in(now, p, host, place, frame, ctx);
+        }
+        if received.is_late(frame.seq()) {
+            self.totals.out_of_order_frames += 1;
         }
         if self.count_delivery(now, host, place, frame, ctx) {
             self.follow_up(now, p, slot, frame, ctx);

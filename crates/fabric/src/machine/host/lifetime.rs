@@ -68,10 +68,11 @@ pub(crate) struct SinkRecord {
     bytes: u64,
     frames: u64,
     marked: u64,
+    out_of_order: u64,
     last: Time,
 }
 
-engine::encoded!(struct SinkRecord { bytes, frames, marked, last });
+engine::encoded!(struct SinkRecord { bytes, frames, marked, out_of_order, last });
 
 /// What is left of the flows of a shard that were given up.
 #[derive(Clone, Debug, Default)]
@@ -240,8 +241,9 @@ impl<P: Probe> Network<P> {
         let spec = &self.plan.flows[flow as usize];
         let completed = self.records.completed(slot, spec.start)?;
         let record = self.records.sinks.get(&slot).copied().unwrap_or_else(|| self.usual_sink(spec, completed));
-        let SinkRecord { bytes, frames, marked, last } = record;
-        Some(Received { bytes, frames, marked, last, completed: Some(completed), ..Received::of(spec) })
+        let SinkRecord { bytes, frames, marked, out_of_order, last } = record;
+        let completed = Some(completed);
+        Some(Received { bytes, frames, marked, out_of_order, last, completed, ..Received::of(spec) })
     }
 
     /// When the last frame arrived of flows that were given up.
@@ -256,7 +258,7 @@ impl<P: Probe> Network<P> {
     /// What the destination of a complete flow has seen if nothing is remarkable.
     fn usual_sink(&self, spec: &FlowSpec, completed: Time) -> SinkRecord {
         let bytes = spec.padded_size(self.plan.smallest_frame).unwrap_or(0);
-        SinkRecord { bytes, frames: spec.frames().unwrap_or(0), marked: 0, last: completed }
+        SinkRecord { bytes, frames: spec.frames().unwrap_or(0), marked: 0, out_of_order: 0, last: completed }
     }
 
     /// A frame has come for a flow that does not exist at its destination: the first, or one after the last. Returns the place
@@ -273,10 +275,11 @@ impl<P: Probe> Network<P> {
     /// Gives up a flow that is complete at its destination.
     #[inline(never)]
     pub(crate) fn give_up_received(&mut self, flow: u32, slot: u32) {
-        let Received { bytes, frames, marked, last, completed, unacknowledged, inbound, .. } =
+        let Received { bytes, frames, marked, out_of_order, last, completed, unacknowledged, inbound, .. } =
             &self.received[slot as usize];
         let Some(completed) = completed.filter(|_| *unacknowledged == 0 && inbound.is_none()) else { return };
-        let record = SinkRecord { bytes: *bytes, frames: *frames, marked: *marked, last: *last };
+        let (out_of_order, last) = (*out_of_order, *last);
+        let record = SinkRecord { bytes: *bytes, frames: *frames, marked: *marked, out_of_order, last };
         let (spec, start) = (&self.plan.flows[flow as usize], self.plan.flows[flow as usize].start);
         if record != self.usual_sink(spec, completed) {
             self.records.sinks.insert(slot, record);

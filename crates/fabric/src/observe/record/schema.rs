@@ -184,7 +184,7 @@ pub const FLOWS: Table = Table {
         integer(
             "out_of_order_frames",
             Unit::Frames,
-            "frames that arrived out of order, kept or rejected; counted for flows with recovery",
+            "frames that arrived out of order: with recovery, before a missing one, kept or rejected; without, after a later one (RFC 4737)",
         ),
         integer(
             "naks",
