@@ -5,6 +5,7 @@
 //! divides its reference rate by the utilisation relative to a target, and adds a little for fairness. It reacts to
 //! every acknowledgement, but the reference changes once per round trip, so that no congestion is counted twice.
 
+use crate::hpcc_averages::Averages;
 use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind, Preset, Values};
 use crate::path::{
     BASE_RTT, BASE_WINDOW, BoundedRate, REWAITS, Round, TELEMETRY_UNIT, WINDOW_EXCESS, bits, continues, gap, rounded,
@@ -57,27 +58,50 @@ pub(crate) const INFO: ProtocolInfo = ProtocolInfo {
             default: ParameterDefault::Value("false", "HPCC simulator, MULTI_RATE 0: one rate for all hops"),
             meaning: "Whether each hop has its own rate; the smallest one applies.",
         },
+        Parameter {
+            name: "measure",
+            kind: ParameterKind::Choice(&[
+                ("interval", "over the interval since the last stamps of the flow, smoothed"),
+                ("average", "over the time since the first stamps of the flow, as csg-htsim has it"),
+            ]),
+            default: ParameterDefault::Value("interval", "HPCC simulator, and csg-htsim's own comments from the draft"),
+            meaning: "How utilisation is measured. With `average` the rate and the window are not limited by the link, and \
+                      every acknowledgement divides the present window, not the reference of the last round.",
+        },
         window_parameter("variable", "HPCC simulator, HAS_WIN 1 and VAR_WIN 1"),
         BASE_WINDOW,
         WINDOW_EXCESS,
         REWAITS,
         TELEMETRY_UNIT,
     ],
-    presets: &[Preset {
-        name: "hpcc-simulator",
-        meaning: "CC_MODE 3 of the public HPCC simulator, with the values of its documented configuration",
-        values: &[
-            ("max_stage", "0", "HPCC simulator, MI_THRESH"),
-            ("rate_per_hop", "true", "HPCC simulator, MULTI_RATE 1"),
-            ("window_excess", "true", "HPCC simulator: a frame may start within the window"),
-            (
-                "rewaits",
-                "true",
-                "HPCC simulator, ChangeRate: the time of the next frame is moved, also if it has passed",
-            ),
-            ("telemetry_unit", "1", "HPCC simulator, INT_MULTI"),
-        ],
-    }],
+    presets: &[
+        Preset {
+            name: "hpcc-simulator",
+            meaning: "CC_MODE 3 of the public HPCC simulator, with the values of its documented configuration",
+            values: &[
+                ("max_stage", "0", "HPCC simulator, MI_THRESH"),
+                ("rate_per_hop", "true", "HPCC simulator, MULTI_RATE 1"),
+                ("window_excess", "true", "HPCC simulator: a frame may start within the window"),
+                (
+                    "rewaits",
+                    "true",
+                    "HPCC simulator, ChangeRate: the time of the next frame is moved, also if it has passed",
+                ),
+                ("telemetry_unit", "1", "HPCC simulator, INT_MULTI"),
+            ],
+        },
+        Preset {
+            name: "htsim",
+            meaning: "hpcc.cpp of the public simulator csg-htsim, for its packets of 9000 B",
+            values: &[
+                ("base_rtt", "12us", "csg-htsim, hpcc.cpp: _T"),
+                ("eta", "0.95", "csg-htsim, hpcc.cpp: _eta"),
+                ("max_stage", "5", "csg-htsim, hpcc.cpp: _max_stages"),
+                ("ai_rate", "6Gb/s", "csg-htsim, hpcc.cpp: _Wai is a packet of 9000 B, per _T"),
+                ("measure", "average", "csg-htsim, hpcc.cpp: measureInFlight keeps the first telemetry"),
+            ],
+        },
+    ],
     acknowledged: true,
     build: Hpcc::build,
 };
@@ -113,9 +137,11 @@ pub struct Hpcc {
     latest: Vec<Stamp>,
     telemetry_unit: u64,
     pacing: Pacing,
+    /// The reading of csg-htsim.
+    averages: Option<Averages>,
 }
 
-units::state!(struct Hpcc { fixed: eta, max_stage, ai, per_ack, per_hop, telemetry_unit, pacing; plain: reference, stage, utilisation, round, hops, latest; parts: rate; });
+units::state!(struct Hpcc { fixed: eta, max_stage, ai, per_ack, per_hop, telemetry_unit, pacing; plain: reference, stage, utilisation, round, hops, latest; parts: rate, averages; });
 
 impl Hpcc {
     /// Builds the reaction point from its parameters.
@@ -138,6 +164,7 @@ impl Hpcc {
             latest: Vec::new(),
             telemetry_unit: values.count("telemetry_unit"),
             pacing: gap(values),
+            averages: (values.choice("measure") == "average").then(|| Averages::read(values)),
         })))
     }
 
@@ -214,7 +241,11 @@ impl ReactionPoint for Hpcc {
     fn attach(&mut self, adapter: &Adapter) -> Result<(), Invalid> {
         self.rate.attach(adapter)?;
         self.reference = self.rate.link;
-        self.rate.window.attach(adapter)
+        self.rate.window.attach(adapter)?;
+        if let Some(averages) = &mut self.averages {
+            averages.attach(adapter, self.rate.window.round_trip);
+        }
+        Ok(())
     }
 
     fn on_sent(&mut self, _now: Time, _len: Bytes) {}
@@ -230,7 +261,9 @@ impl ReactionPoint for Hpcc {
         if self.latest.is_empty() {
             return;
         }
-        if !continues(self.hops.iter().map(|hop| hop.last), &self.latest) {
+        if let Some(averages) = &mut self.averages {
+            averages.on_acknowledgement(&self.latest, commit);
+        } else if !continues(self.hops.iter().map(|hop| hop.last), &self.latest) {
             self.store();
         } else if commit || self.per_ack {
             self.react(commit);
@@ -249,7 +282,10 @@ impl ReactionPoint for Hpcc {
     }
 
     fn allowance(&self) -> Allowance {
-        self.rate.allowance()
+        match &self.averages {
+            Some(averages) => averages.allowance(),
+            None => self.rate.allowance(),
+        }
     }
 
     fn pacing(&self) -> Pacing {

@@ -43,6 +43,7 @@ mod fecn;
 mod feedback;
 mod guidance;
 mod hpcc;
+mod hpcc_averages;
 mod increase;
 mod infiniband_fecn;
 #[cfg(test)]
