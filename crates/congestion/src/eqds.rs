@@ -16,6 +16,8 @@ pub(crate) const INFO: ProtocolInfo = ProtocolInfo {
         pulling::pull_rate("1.0", "Olteanu et al., NSDI 2022: credit is paced at the rate of the receiver's link"),
         pulling::timeout("1ms", "our choice: far above any wait in queues of eight frames"),
         pulling::PATHS,
+        pulling::ADVANCE,
+        pulling::LEARNS,
     ],
     presets: &[Preset {
         name: "htsim",
@@ -29,6 +31,12 @@ pub(crate) const INFO: ProtocolInfo = ProtocolInfo {
             ),
             ("timeout", "120us", "csg-htsim, main_eqds.cpp: 50 us and six queues of 35 packets at 100 Gb/s"),
             ("paths", "256", "csg-htsim, eqds.cpp: _path_entropy_size"),
+            ("advance", "25", "csg-htsim, eqds.h: getMaxCwnd is 100000 B, in pulls of 4096 B"),
+            (
+                "acknowledgements",
+                "cumulative",
+                "csg-htsim, eqds.cpp: buildSackBitmap clears its bits, and computeRTO follows the time to an answer",
+            ),
         ],
     }],
     acknowledged: true,
@@ -40,7 +48,7 @@ mod tests {
     use super::*;
     use crate::ReactionPoint;
     use crate::parameter::Values;
-    use crate::pulling::FirstWindow;
+    use crate::pulling::{FirstWindow, Learns};
     use units::Span;
 
     #[test]
@@ -48,6 +56,7 @@ mod tests {
         let eqds = (INFO.build)(&Values::preset(INFO.parameters, &INFO.presets[0])).unwrap();
         let pulling = eqds.pulling().unwrap();
         assert_eq!((pulling.window, pulling.demand), (FirstWindow::Frames(50), Demand::Announced));
+        assert_eq!((pulling.advance, pulling.learns), (100_000_u64.div_ceil(4096), Learns::Prefix));
         // 50 us and 6 x 35 packets of 4150 B at 100 Gb/s.
         let timeout = Span::from_micros(50) + Span::from_picos(6 * 35 * 4150 * 80);
         assert!(pulling.timeout - timeout < Span::from_micros(1), "{timeout}");

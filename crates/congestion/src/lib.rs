@@ -89,7 +89,7 @@ use parameter::{Invalid, Parameter, Preset, Values};
 pub use point::CongestionPoint;
 use point::{Drawn, Fate, Guidance, Notice, Passage, Passing, Request, Surroundings, Treatment, View};
 pub use powertcp::PowerTcp;
-pub use pulling::{Demand, FirstWindow, Pulling};
+pub use pulling::{Demand, FirstWindow, Learns, Pulling};
 pub use qcn_point::QcnPoint;
 pub use qcn_source::QcnSource;
 pub use rate_law::{RateLaw, ResponseFunction};

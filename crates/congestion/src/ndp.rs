@@ -50,7 +50,8 @@ impl Pulled {
     /// With that first window, and pulls of so many frames.
     pub(crate) fn with(values: &Values, window: FirstWindow, frames: u64, demand: Demand) -> Result<Reaction, Invalid> {
         let (rate, timeout) = (values.number("pull_rate"), values.time("timeout"));
-        let pulling = Pulling { window, rate, frames, timeout, demand };
+        let (advance, learns) = pulling::extras(values);
+        let pulling = Pulling { window, rate, frames, timeout, demand, advance, learns };
         if pulling.timeout == Span::ZERO {
             return Err(Invalid::new("timeout", "a timeout of zero", "give a time above the round trip"));
         }

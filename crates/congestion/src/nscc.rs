@@ -8,7 +8,7 @@
 
 use crate::parameter::{Invalid, Parameter, ParameterDefault, ParameterKind};
 use crate::path::{bits, network_round_trip, seconds};
-use crate::pulling::{self, Demand, FirstWindow, Pulling, Spray};
+use crate::pulling::{self, Demand, FirstWindow, Learns, Pulling, Spray};
 use crate::{Adapter, Allowance, Feedback, LossSignal, ProtocolInfo, Reaction, ReactionPoint};
 use units::{Bytes, Span, Time};
 
@@ -308,7 +308,8 @@ impl ReactionPoint for Nscc {
     }
     fn pulling(&self) -> Option<Pulling> {
         let (window, demand) = (FirstWindow::PathAndQueue, Demand::Nothing);
-        Some(Pulling { window, rate: 1.0, frames: 1, timeout: self.timeout, demand })
+        let learns = Learns::Frames;
+        Some(Pulling { window, rate: 1.0, frames: 1, timeout: self.timeout, demand, advance: 0, learns })
     }
     fn on_deadline(&mut self, _now: Time) {}
     fn deadline(&self) -> Option<Time> {

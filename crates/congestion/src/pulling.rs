@@ -17,6 +17,20 @@ pub struct Pulling {
     pub timeout: Span,
     /// For what a destination permits frames.
     pub demand: Demand,
+    /// Frames that a host without other demand permits beyond what a source has announced.
+    pub advance: u64,
+    /// What a source learns from acknowledgements.
+    pub learns: Learns,
+}
+
+/// What a source learns from acknowledgements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Learns {
+    /// Which frames have arrived. The timeout is fixed.
+    Frames,
+    /// Below which number all frames have arrived. The timeout is the mean time to an answer and four mean deviations, at
+    /// least the given one.
+    Prefix,
 }
 
 /// For what a destination permits frames of a flow.
@@ -88,6 +102,36 @@ pub(crate) const fn timeout(default: &'static str, source: &'static str) -> Para
         default: ParameterDefault::Value(default, source),
         meaning: "Time after which a frame without an answer is retransmitted.",
     }
+}
+
+/// Credit in advance; controls without it have none.
+pub(crate) const ADVANCE: Parameter = Parameter {
+    name: "advance",
+    kind: ParameterKind::Count(0, MOST),
+    default: ParameterDefault::Value("0", "our choice: credit for what was announced"),
+    meaning: "Frames that a host permits beyond what a source has announced, while no source has unmet demand.",
+};
+
+/// What acknowledgements are good for; controls without it have selective ones.
+pub(crate) const LEARNS: Parameter = Parameter {
+    name: "acknowledgements",
+    kind: ParameterKind::Choice(&[
+        ("selective", "each tells the source which frame has arrived"),
+        (
+            "cumulative",
+            "each tells the source below which frame all have arrived, and the timeout grows with the time to an answer: \
+             its mean and four mean deviations, `timeout` at least",
+        ),
+    ]),
+    default: ParameterDefault::Value("selective", "Olteanu et al., NSDI 2022: a bitmap of what has arrived"),
+    meaning: "What a source learns from acknowledgements. With `cumulative`, frames above a gap time out and are retransmitted, \
+              although they have arrived.",
+};
+
+/// Reads [`ADVANCE`] and [`LEARNS`], if the control has them.
+pub(crate) fn extras(values: &Values) -> (u64, Learns) {
+    let cumulative = values.maybe_choice("acknowledgements").is_some_and(|name| name == "cumulative");
+    (values.maybe_count("advance").unwrap_or(0), if cumulative { Learns::Prefix } else { Learns::Frames })
 }
 
 pub(crate) const PATHS: Parameter = Parameter {
@@ -203,7 +247,8 @@ mod tests {
     #[test]
     fn the_first_window_is_the_bandwidth_delay_product_in_whole_frames_and_a_queue() {
         let (window, demand) = (FirstWindow::PathAndQueue, Demand::Arrivals);
-        let pulling = Pulling { window, rate: 1.0, frames: 1, timeout: Span::from_micros(1), demand };
+        let (timeout, learns) = (Span::from_micros(1), Learns::Frames);
+        let pulling = Pulling { window, rate: 1.0, frames: 1, timeout, demand, advance: 0, learns };
         let adapter = Adapter::of(Rate::from_gigabits(100), Bytes::new(9000));
         // 100 Gb/s x 10 us are 125 kB.
         assert_eq!((adapter.round_trip, pulling.first_window(&adapter)), (Span::from_micros(10), 14 + 8));

@@ -13,6 +13,9 @@
 //! of the frame alone: a request to send. The same follows if nothing is in the network and no pull has come for eight
 //! timeouts, as after the loss of the last pull.
 //!
+//! A source that learns from acknowledgements below which number all frames have arrived, and no more, retransmits those above
+//! a gap that time out. Its timeout follows the time to an answer, which includes the wait for the gap.
+//!
 //! A control with a window uses the same transport without pulls, for frames that take different paths: then every frame
 //! may go that its window has room for, those to be retransmitted first.
 
@@ -21,9 +24,9 @@ use crate::{
     EarlyReply, LossSignal, Meaning, Next, Progress, Receiving, Recovery, ReorderingReceiver, Reply, Sender, Sending,
 };
 use congestion::parameter::Invalid;
-use congestion::{Adapter, Demand, Pulling};
+use congestion::{Adapter, Demand, Learns, Pulling};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use units::Time;
+use units::{Span, Time};
 
 /// Both halves of the transport of a receiver-driven control.
 #[must_use]
@@ -66,9 +69,14 @@ pub struct PulledSender {
     /// Frames that it has announced in all, and whether it has to announce them again.
     announced: u64,
     ask: bool,
+    /// When it last asked.
+    asked: Time,
+    /// Mean time to an answer and its mean deviation, if the timeout follows them.
+    mean: Span,
+    deviation: Span,
 }
 
-units::state!(struct PulledSender { fixed: pulling, window; plain: unsolicited, permitted, total, acknowledged, sent, arrived, above, again, urgent, started, order, replies, heard, announced, ask; });
+units::state!(struct PulledSender { fixed: pulling, window; plain: unsolicited, permitted, total, acknowledged, sent, arrived, above, again, urgent, started, order, replies, heard, announced, ask, asked, mean, deviation; });
 
 /// Timeouts without a pull after which a source with nothing in the network asks again.
 const PATIENCE: u64 = 8;
@@ -95,6 +103,9 @@ impl PulledSender {
             heard: Time::ZERO,
             announced: 0,
             ask: false,
+            asked: Time::ZERO,
+            mean: pulling.timeout,
+            deviation: Span::ZERO,
         }
     }
 
@@ -112,6 +123,26 @@ impl PulledSender {
         self.pulling.demand == Demand::Nothing || self.unsolicited + self.permitted > 0
     }
 
+    /// An answer for a frame that started at that time.
+    fn measure(&mut self, now: Time, started: Time) {
+        if self.pulling.learns == Learns::Frames {
+            return;
+        }
+        let sample = now.saturating_since(started);
+        let away = if sample > self.mean { sample - self.mean } else { self.mean - sample };
+        let part = |span: Span, of: u64| Span::from_picos(span.as_picos() / of);
+        self.deviation = self.deviation - part(self.deviation, 4) + part(away, 4);
+        self.mean = self.mean - part(self.mean, 8) + part(sample, 8);
+    }
+
+    /// Time after which a frame counts as lost.
+    fn timeout(&self) -> Span {
+        match self.pulling.learns {
+            Learns::Frames => self.pulling.timeout,
+            Learns::Prefix => self.pulling.timeout.max(self.mean + self.deviation * 4),
+        }
+    }
+
     /// A frame has arrived; returns whether that is news.
     fn on_arrived(&mut self, number: u64) -> bool {
         if number < self.acknowledged || number >= self.sent || !self.arrived.insert(number) {
@@ -122,15 +153,17 @@ impl PulledSender {
         true
     }
 
-    fn on_cumulative(&mut self, number: u64) -> u64 {
+    fn on_cumulative(&mut self, now: Time, number: u64) -> u64 {
         let number = number.min(self.sent);
         if number <= self.acknowledged {
             return 0;
         }
         let known = if self.above > 0 { self.arrived.count(self.acknowledged, number) } else { 0 };
-        while let Some(first) = self.started.first_key_value().map(|(&first, _)| first).filter(|&first| first < number)
+        while let Some((first, at)) = self.started.first_key_value().map(|(&first, &at)| (first, at))
+            && first < number
         {
             self.started.remove(&first);
+            self.measure(now, at);
         }
         while self.again.first().is_some_and(|&first| first < number) {
             self.again.pop_first();
@@ -215,11 +248,18 @@ impl Sender for PulledSender {
             None if fresh > 0 => self.sent,
             None => return None,
         };
+        // One that asks by its timeouts asks once in the time to an answer.
+        let soon = self.pulling.learns == Learns::Prefix && self.asked > Time::ZERO;
+        if soon && now < self.asked.saturating_add(self.mean) {
+            self.ask = false;
+            return None;
+        }
         let unknown = self.started.is_empty() && self.wanted(fresh) > self.announced;
         if !std::mem::take(&mut self.ask) && !unknown {
             return None;
         }
         self.heard = now;
+        self.asked = now;
         Some(number)
     }
 
@@ -229,20 +269,22 @@ impl Sender for PulledSender {
         if self.pulling.demand == Demand::Announced {
             self.unsolicited = 0;
         }
-        progress.arrived = self.on_cumulative(reply.cumulative);
-        for block in reply.blocks.as_slice() {
+        progress.arrived = self.on_cumulative(now, reply.cumulative);
+        let selective = self.pulling.learns == Learns::Frames;
+        for block in reply.blocks.as_slice().iter().filter(|_| selective) {
             progress.arrived += (block.start..block.end.min(self.sent)).filter(|&n| self.on_arrived(n)).count() as u64;
         }
         match reply.meaning {
             Meaning::Trimmed => {
                 let known = reply.number < self.acknowledged || self.arrived.contains(reply.number);
-                if !known && self.started.remove(&reply.number).is_some() {
+                if !known && let Some(at) = self.started.remove(&reply.number) {
+                    self.measure(now, at);
                     self.again.insert(reply.number);
                     progress.loss = Some(LossSignal::Detected);
                 }
             }
             Meaning::Acknowledgement | Meaning::Negative => {
-                progress.arrived += u64::from(self.on_arrived(reply.number));
+                progress.arrived += u64::from(selective && self.on_arrived(reply.number));
             }
         }
         self.replies += progress.arrived + u64::from(progress.loss.is_some());
@@ -270,15 +312,14 @@ impl Sender for PulledSender {
 
     fn deadline(&self) -> Option<Time> {
         match self.order.front() {
-            Some(&(at, _)) => Some(at.saturating_add(self.pulling.timeout)),
+            Some(&(at, _)) => Some(at.saturating_add(self.timeout())),
             None => self.waits().then(|| self.heard.saturating_add(self.pulling.timeout * PATIENCE)),
         }
     }
 
     fn on_deadline(&mut self, now: Time) -> Progress {
-        while let Some(&(at, number)) =
-            self.order.front().filter(|(at, _)| at.saturating_add(self.pulling.timeout) <= now)
-        {
+        let timeout = self.timeout();
+        while let Some(&(at, number)) = self.order.front().filter(|(at, _)| at.saturating_add(timeout) <= now) {
             self.order.pop_front();
             if self.started.get(&number) == Some(&at) {
                 self.started.remove(&number);
@@ -311,7 +352,7 @@ impl Sender for PulledSender {
 mod tests {
     use super::*;
     use congestion::FirstWindow;
-    use units::{Bytes, Rate, Span};
+    use units::{Bytes, Rate};
 
     fn at(micros: u64) -> Time {
         Time::ZERO + Span::from_micros(micros)
@@ -324,7 +365,8 @@ mod tests {
 
     fn first_window(demand: Demand) -> PulledSender {
         let timeout = Span::from_micros(100);
-        let pulling = Pulling { window: FirstWindow::Frames(3), rate: 1.0, frames: 1, timeout, demand };
+        let (window, learns) = (FirstWindow::Frames(3), Learns::Frames);
+        let pulling = Pulling { window, rate: 1.0, frames: 1, timeout, demand, advance: 0, learns };
         let mut sender = PulledSender::new(pulling);
         sender.attach(&Adapter::of(Rate::from_gigabits(100), Bytes::new(9000))).unwrap();
         for number in 0..3 {
@@ -410,6 +452,29 @@ mod tests {
         // One of two permissions is used: one frame sent by permission, and three more wanted.
         assert_eq!((sender.announce(9), sender.announce(1), sender.next(true)), (Some(4), Some(4), Next::Fresh));
         assert_eq!((sender.request(at(11), 9), first_window(Demand::Arrivals).announce(9)), (None, None));
+    }
+
+    #[test]
+    fn a_source_that_learns_no_more_than_a_number_repeats_what_arrived_above_a_gap() {
+        let mut sender = first_window(Demand::Announced);
+        sender.pulling.learns = Learns::Prefix;
+        sender.on_reply(at(10), &trimmed(0));
+        assert_eq!(sender.on_reply(at(11), &Reply { number: 2, ..Reply::default() }).arrived, 0);
+        // The mean starts at the timeout of 100 us. A sample of 10 us: 100 - 12.5 + 1.25, and a deviation of 90 / 4.
+        let mean = Span::from_nanos(88_750);
+        assert_eq!((sender.mean, sender.deviation), (mean, Span::from_nanos(22_500)));
+        assert_eq!(sender.deadline(), Some(at(1) + mean + Span::from_micros(90)));
+        // Frame 1 and, one microsecond later, frame 2, which has arrived.
+        sender.on_deadline(at(181));
+        assert_eq!((sender.again.len(), sender.in_flight()), (3, 0));
+        assert_eq!(sender.request(at(181), 0), Some(0));
+        // It asks once in the mean time to an answer.
+        sender.ask = true;
+        assert_eq!(sender.request(at(200), 0), None);
+        sender.ask = true;
+        assert_eq!(sender.request(at(270), 0), Some(0));
+        assert_eq!(sender.on_reply(at(280), &Reply { cumulative: 3, number: 0, ..Reply::default() }).arrived, 3);
+        assert_eq!((sender.again.len(), sender.deadline()), (0, None));
     }
 
     #[test]

@@ -7,7 +7,10 @@
 //! its flow; in EQDS (Olteanu et al., "An edge-queued datagram service for all datacenter traffic", NSDI 2022) the source
 //! announces what it wants to send, and flows whose frames were trimmed come first.
 //!
-//! Left out: priorities between flows, and permission in advance for sources that have announced nothing.
+//! While no flow has unmet demand, a host may permit frames in advance, up to a number beyond what a source has announced, to
+//! flows in turn whose demand it has met.
+//!
+//! Left out: priorities between flows.
 
 use congestion::{Demand, Pulling};
 use std::collections::VecDeque;
@@ -22,6 +25,8 @@ struct Pulls {
     pace: Wire,
     /// Frames that a pull permits at most.
     at_once: u64,
+    /// Frames permitted beyond those wanted.
+    advance: u64,
     /// Frames wanted in all.
     wanted: u64,
     /// Trimmed frames that were announced and not pulled again.
@@ -31,10 +36,12 @@ struct Pulls {
     /// Whether it is in the list of those that want frames, and of those that come first.
     in_turn: bool,
     first: bool,
+    /// Whether it is in the list of those that are permitted frames in advance.
+    idle: bool,
     ended: bool,
 }
 
-units::state!(struct Pulls { fixed: demand, frame, at_once; plain: wanted, trimmed, total, in_turn, first, ended; parts: pace; });
+units::state!(struct Pulls { fixed: demand, frame, at_once, advance; plain: wanted, trimmed, total, in_turn, first, idle, ended; parts: pace; });
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -45,17 +52,20 @@ pub struct Puller {
     turns: VecDeque<u32>,
     /// The same, of flows that announce what they want: those with trimmed frames.
     first: VecDeque<u32>,
+    /// Flows whose demand is met, and that are permitted frames in advance, in turn.
+    idle: VecDeque<u32>,
     /// When the link has room for the frame of another pull.
     not_before: Time,
 }
 
-units::state!(struct Puller { fixed: link; plain: turns, first, not_before; parts: flows; });
+units::state!(struct Puller { fixed: link; plain: turns, first, idle, not_before; parts: flows; });
 
 impl Puller {
     /// Creates the puller of a host with a link of that rate.
     #[must_use]
     pub fn new(link: Rate) -> Puller {
-        Puller { link, flows: Vec::new(), turns: VecDeque::new(), first: VecDeque::new(), not_before: Time::ZERO }
+        let (turns, first, idle) = (VecDeque::new(), VecDeque::new(), VecDeque::new());
+        Puller { link, flows: Vec::new(), turns, first, idle, not_before: Time::ZERO }
     }
 
     /// Adds a flow whose frames have that many bytes on the wire; returns its number here.
@@ -66,11 +76,13 @@ impl Puller {
             frame,
             pace: Wire::new(Rate::from_bits_per_sec(rate.max(1))),
             at_once: pulling.frames.max(1),
+            advance: pulling.advance,
             wanted: 0,
             trimmed: 0,
             total: 0,
             in_turn: false,
             first: false,
+            idle: false,
             ended: false,
         });
         self.flows.len() as u32 - 1
@@ -109,6 +121,9 @@ impl Puller {
         if std::mem::take(&mut pulls.first) {
             self.first.retain(|&other| other != flow);
         }
+        if std::mem::take(&mut pulls.idle) {
+            self.idle.retain(|&other| other != flow);
+        }
     }
 
     /// Returns the flow to pull now and the number of frames that it may send in all, if the link has room. Call it until
@@ -117,7 +132,14 @@ impl Puller {
         if now < self.not_before {
             return None;
         }
-        let flow = self.first.pop_front().or_else(|| self.turns.pop_front())?;
+        let flow = match self.first.pop_front().or_else(|| self.turns.pop_front()) {
+            Some(flow) => flow,
+            None => {
+                let flow = self.idle.pop_front()?;
+                self.flows[flow as usize].idle = false;
+                flow
+            }
+        };
         let pulls = &mut self.flows[flow as usize];
         let frames = if pulls.first { pulls.trimmed } else { pulls.wanted.saturating_sub(pulls.total) };
         let frames = frames.clamp(1, pulls.at_once);
@@ -129,10 +151,16 @@ impl Puller {
                 self.first.push_back(flow);
             }
         } else {
+            // One that is permitted frames in advance has no turn.
             pulls.in_turn = pulls.wanted > pulls.total;
             if pulls.in_turn {
                 self.turns.push_back(flow);
             }
+        }
+        let met = !pulls.first && !pulls.in_turn && !pulls.idle;
+        if met && pulls.total < pulls.wanted.saturating_add(pulls.advance) {
+            pulls.idle = true;
+            self.idle.push_back(flow);
         }
         self.not_before = now.saturating_add(pulls.pace.serialise(pulls.frame * frames));
         Some((flow, pulls.total))
@@ -141,7 +169,8 @@ impl Puller {
     /// Returns the time of the next pull, if one waits.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
-        (!self.turns.is_empty() || !self.first.is_empty()).then_some(self.not_before)
+        let waits = !self.turns.is_empty() || !self.first.is_empty() || !self.idle.is_empty();
+        waits.then_some(self.not_before)
     }
 
     /// Returns the number of frames that a flow has been permitted so far.
@@ -154,7 +183,7 @@ impl Puller {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use congestion::FirstWindow;
+    use congestion::{FirstWindow, Learns};
     use units::Span;
 
     /// All pulls up to a time, in nanoseconds.
@@ -179,7 +208,8 @@ mod tests {
     fn pulling(flows: u32, demand: Demand, rate: f64, frames: u64) -> Puller {
         let mut puller = Puller::new(Rate::from_gigabits(10));
         let window = FirstWindow::PathAndQueue;
-        let pulling = Pulling { window, rate, frames, timeout: Span::from_millis(1), demand };
+        let timeout = Span::from_millis(1);
+        let pulling = Pulling { window, rate, frames, timeout, demand, advance: 0, learns: Learns::Frames };
         (0..flows).for_each(|flow| assert_eq!(puller.join(&pulling, Bytes::new(1000)), flow));
         puller
     }
@@ -233,6 +263,29 @@ mod tests {
         puller.on_arrival(1, false, 1);
         let pulls = drain(&mut puller, Time::ZERO, Time::MAX);
         assert_eq!(pulls, [(0, 0, 4), (3200, 1, 1), (4000, 0, 6)]);
+    }
+
+    #[test]
+    fn a_host_without_other_demand_permits_frames_in_advance() {
+        let mut puller = pulling(2, Demand::Announced, 1.0, 1);
+        for pulls in &mut puller.flows {
+            pulls.advance = 2;
+        }
+        puller.on_arrival(0, false, 2);
+        puller.on_arrival(1, false, 1);
+        let order = |puller: &mut Puller, from: u64| -> Vec<_> {
+            let from = Time::ZERO + Span::from_micros(from);
+            drain(puller, from, Time::MAX).iter().map(|&(_, flow, total)| (flow, total)).collect()
+        };
+        // Demand first, then the flows in turn, each two frames beyond.
+        assert_eq!(order(&mut puller, 0), [(0, 1), (1, 1), (0, 2), (1, 2), (0, 3), (1, 3), (0, 4)]);
+        assert_eq!(puller.deadline(), None);
+        // What was permitted counts; a flow that has ended gets nothing.
+        puller.on_arrival(0, false, 5);
+        assert_eq!(order(&mut puller, 100), [(0, 5), (0, 6), (0, 7)]);
+        puller.on_arrival(1, false, 4);
+        puller.on_end(1);
+        assert_eq!(order(&mut puller, 200), []);
     }
 
     #[test]
