@@ -264,7 +264,7 @@ fn finished(value: &str, plan: &Plan, execution: &Execution) -> Result<FinishedR
     let root = causes.as_ref().and_then(|causes| causes.roots.first());
     let victims = |workload: u32| {
         let flows = causes.as_ref()?.worst.iter().filter(|answer| answer.is_victim());
-        Some(flows.filter(|answer| plan.workload_of_flow.get(answer.number as usize) == Some(&workload)).count())
+        Some(flows.filter(|answer| plan.workload_of_flow.get(answer.number as usize) == Some(workload)).count())
     };
     let (totals, extremes) = (&execution.report.totals, &execution.extremes);
     let fullest = extremes.fullest_port.and_then(|port| link_name(&plan.spec.graph, port));
