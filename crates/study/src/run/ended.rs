@@ -1,6 +1,7 @@
 //! A run that has ended: its measurements, from what was kept while it ran.
 
 use crate::measure::causes::{Causes, Found};
+use crate::measure::flow_measures::FlowMeasures;
 use crate::measure::measures::{Course, Measures, Snapshot, boundaries, instants};
 use crate::measure::shares::ended;
 use crate::measure::waiting::{Unstarted, as_started};
@@ -9,6 +10,7 @@ use engine::Ranks;
 use fabric::record::{Ending, Recorder, Rows};
 use fabric::{FlowSummary, Mark, RunSummary};
 use scenario::{FairPhase, Plan, fair_phases, fair_phases_of_run};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use units::{Span, Time};
@@ -159,4 +161,10 @@ pub(super) struct Ended {
 
 fn is_about_fair_shares(plan: &Plan) -> bool {
     plan.expectations.iter().any(|expectation| expectation.metric.is_about_fair_shares())
+}
+
+/// Returns the name, the throughput and the goodput of each flow.
+pub(super) fn known<'a>(plan: &'a Plan, measures: &'a Measures) -> impl Iterator<Item = (Cow<'a, str>, f64, f64)> {
+    let row = |(name, flow): (Cow<'a, str>, FlowMeasures)| (name, flow.throughput, flow.goodput);
+    plan.flow_names.iter().zip(measures.flows.iter()).map(row)
 }

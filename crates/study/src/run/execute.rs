@@ -1,6 +1,6 @@
 //! Execution of a plan: building, running, measuring and, optionally, recording.
 
-use super::ended::{Ended, Kept};
+use super::ended::{Ended, Kept, known};
 use super::network::{network, plan_record};
 use super::ranks::{agree, build_part, limits, rows, watched, wires};
 use super::session::{Session, Stopped};
@@ -10,7 +10,6 @@ use crate::judge::documents::judgement_record;
 use crate::judge::verdict::{Judgement, Verdict, judge_run};
 use crate::measure::causes::{CauseRow, MomentRow, RootRow, followed};
 use crate::measure::collectives::{CollectiveRow, RankRow};
-use crate::measure::flow_measures::FlowMeasures;
 use crate::measure::measures::{Measures, Snapshot, outcome_word};
 use crate::measure::requests::RequestRow;
 use crate::measure::shares::shares_of_run;
@@ -23,7 +22,6 @@ use files::text::for_terminal;
 use results::document::{Document, Network};
 use results::{CAPTURE_FILE, EXPECTATIONS_FILE, Input, Leftover, Manifest, ResultWriter, ResultsError, write_ending};
 use scenario::{Metric, Plan, ProbeSettings, Stage, explain};
-use std::borrow::Cow;
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -473,12 +471,6 @@ fn conclude(
     })
 }
 
-/// Returns the name, the throughput and the goodput of each flow.
-pub(super) fn known<'a>(plan: &'a Plan, measures: &'a Measures) -> impl Iterator<Item = (Cow<'a, str>, f64, f64)> {
-    let row = |(name, flow): (Cow<'a, str>, FlowMeasures)| (name, flow.throughput, flow.goodput);
-    plan.flow_names.iter().zip(measures.flows.iter()).map(row)
-}
-
 /// A run that can begin.
 struct Ready<'a> {
     simulation: Simulation<Recorder>,
@@ -603,6 +595,7 @@ pub(super) fn manifest(plan: &Plan, report: &RunSummary, threads: usize, wall: D
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure::flow_measures::FlowMeasures;
     use fabric::record::schema;
     use results::Results;
     use scenario::{NoFiles, load_str};

@@ -1,7 +1,7 @@
 //! A recorded run in steps, whose tables stay in memory: for pages that draw a run as it is simulated.
 
-use super::ended::{Ended, Kept};
-use super::execute::{StudyError, known, manifest, recorder_spec};
+use super::ended::{Ended, Kept, known};
+use super::execute::{StudyError, manifest, recorder_spec};
 use super::network::network;
 use super::ranks::wires;
 use super::volume::ROWS_HELD;
