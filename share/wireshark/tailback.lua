@@ -69,7 +69,7 @@ local kinds = {
     [0] = "data", "acknowledgement", "probe", "answer", "receipt", "credit", "notice", "pause",
     "trimmed",
     "cumulative acknowledgement", "negative acknowledgement", "acknowledgement of a trimmed frame",
-    "congestion notification", "pull",
+    "congestion notification", "pull", "header returned to its source",
 }
 frame.fields.version = ProtoField.uint8("tailback.version", "Version", base.DEC, nil, 0xF0)
 frame.fields.kind = ProtoField.uint8("tailback.kind", "Kind", base.DEC, kinds, 0x0F)
@@ -85,9 +85,9 @@ frame.fields.telemetry = ProtoField.bool("tailback.telemetry", "Telemetry", 8, n
 frame.fields.stamp = ProtoField.bytes("tailback.stamp", "Stamp")
 frame.fields.name = ProtoField.string("tailback.name", "Name of the flow")
 
-function frame.dissector(buffer, packet, tree)
-    if buffer:len() < 21 or buffer(0, 1):uint() < 0x10 or buffer(0, 1):uint() > 0x1F then return 0 end
-    packet.cols.protocol = "Tailback"
+-- Adds a header to the tree; returns its summary, or nothing if it is none.
+local function show(buffer, tree)
+    if buffer:len() < 21 or buffer(0, 1):uint() < 0x10 or buffer(0, 1):uint() > 0x1F then return nil end
     local branch = tree:add(frame, buffer())
     local kind, name = buffer(0, 1):uint() % 16, buffer(20, 1):uint()
     branch:add(frame.fields.version, buffer(0, 1))
@@ -123,8 +123,15 @@ function frame.dissector(buffer, packet, tree)
             branch:add(frame.fields.stamp, buffer(first, 8)):set_text(text)
         end
     end
-    packet.cols.info = string.format("%s of flow %d%s, position %d%s", kinds[kind] or "unknown",
-        buffer(2, 4):uint(), called, buffer(6, 4):uint(), buffer(1, 1):uint() >= 0x80 and ", marked" or "")
+    return string.format("%s of flow %d%s, position %d%s", kinds[kind] or "unknown", buffer(2, 4):uint(), called,
+        buffer(6, 4):uint(), buffer(1, 1):uint() >= 0x80 and ", marked" or "")
+end
+
+function frame.dissector(buffer, packet, tree)
+    local summary = show(buffer, tree)
+    if not summary then return 0 end
+    packet.cols.protocol = "Tailback"
+    packet.cols.info = summary
     return buffer:len()
 end
 
@@ -136,6 +143,20 @@ local function signed(buffer, packet, tree)
 end
 frame:register_heuristic("infiniband.payload", signed)
 frame:register_heuristic("tcp", signed)
+
+-- Wireshark gives nobody what follows the headers of an acknowledgement of RoCEv2: the stamps that it returns. It keeps the
+-- columns.
+local opcode = Field.new("infiniband.bth.opcode")
+local returned = Proto("tailback_returned", "Tailback simulated frame in an acknowledgement")
+function returned.dissector(buffer, packet, tree)
+    local code = opcode()
+    if not code or code.value ~= 0x11 then return end
+    local at = buffer:raw():find(signature, 1, true)
+    -- Two check sequences follow.
+    local rest = at and buffer:len() - (at - 1) - 8
+    if rest and rest > #signature then show(buffer(at - 1 + #signature, rest - #signature):tvb(), tree) end
+end
+register_postdissector(returned)
 
 ethertypes:add(0x22E9, tag)
 ethertypes:add(0x22E7, message)

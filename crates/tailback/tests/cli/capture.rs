@@ -189,6 +189,34 @@ fn tshark_reads_rocev2_and_tcp() {
     assert!(tcp.len() > 100 && tcp.iter().all(|row| row[5..7] == ["1", "1"]), "{:?}", tcp.first());
 }
 
+/// The stamps of telemetry are in data frames and in the acknowledgements that return them, and headers that go back to
+/// their source have a name.
+#[test]
+fn tshark_reads_stamps_and_returned_headers() {
+    let scratch = Scratch::new("pcap-stamps");
+    scratch.scenario("roce-incast.toml");
+    scratch.scenario("ndp-incast.toml");
+    let fields = ["infiniband.bth.opcode", "tailback.kind", "tailback.stamp"];
+    let controlled = ["--set", "protocol=hpcc", "--set", "run.duration=300us", "--set", "run.warm_up=0s"];
+    let arguments = ["pcap", "roce-incast.toml", "leaf0->h0", "h0->leaf0", "-o", "s.pcapng"];
+    scratch.run(&[&arguments[..], &controlled].concat()).ends(0);
+    let Some(rows) = tshark(&scratch.path("s.pcapng"), &fields) else { return };
+    assert!(rows.iter().all(|row| row[..3] == ["1", "", ""]));
+    let stamped = |opcode: &str, kind: &str| {
+        rows.iter().filter(|row| row[3] == opcode && row[4] == kind && !row[5].is_empty()).count()
+    };
+    assert!(stamped("1", "0") > 0 && stamped("17", "9") > 0, "{:?}", rows.first());
+    let point = "switches[0].congestion_points[0].return_to_sender=true";
+    let few = ["--set", "switches[0].buffers[1].capacity=1KB", "--set", point, "--set", "workloads[0].size=50KB"];
+    let arguments = ["pcap", "ndp-incast.toml", "*->*", "-o", "n.pcapng"];
+    scratch.run(&[&arguments[..], &few].concat()).ends(0);
+    let Some(rows) = tshark(&scratch.path("n.pcapng"), &["tailback.kind", "_ws.col.Info"]) else { return };
+    let returned: Vec<_> = rows.iter().filter(|row| row[3] == "14").collect();
+    assert!(
+        !returned.is_empty() && returned.iter().all(|row| row[4].starts_with("header returned to its source of flow"))
+    );
+}
+
 /// What was recorded is run again, and must come out the same.
 #[test]
 fn results_are_run_again_for_their_frames() {
