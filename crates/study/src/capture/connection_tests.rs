@@ -1,6 +1,7 @@
 //! Tests of captured frames over IPv4: RoCEv2 and TCP.
 
 use super::tests::{Packet, captured, plan, scenario};
+use std::collections::BTreeSet;
 use wire::ethernet::{Content, Frame, ether_type};
 use wire::infiniband::{AckExtended, opcode};
 use wire::roce::Packet as Roce;
@@ -76,6 +77,24 @@ fn go_back_n_is_a_reliable_connection_of_rocev2() {
     let last = replies.last().expect("there are replies").1;
     assert_eq!((last.transport.sequence, last.acknowledgement.map(|it| it.message)), (19, Some(1)));
     assert!(captured(&scenario("buffers = { capacity = \"8KB\" }", workload), "roce", 3).2 == bytes);
+}
+
+/// A flow that spreads its frames over its paths, by consecutive entropies, has a port for each of them.
+#[test]
+fn frames_of_other_paths_have_other_ports() {
+    for base in [0, 77, 0x3FE0, 0xDEAD_BEEF, u32::MAX - 20] {
+        let ports: BTreeSet<u16> = (0..64).map(|path| super::roce::port(u32::wrapping_add(base, path))).collect();
+        assert!(ports.len() == 64 && ports.first() >= Some(&0xC000), "{base}: {ports:?}");
+    }
+    let workload = r#"size = "30KB"
+        recovery = "selective-repeat"
+        path_selection = "reps"
+        [[classes]]
+        name = "lossy"
+        lossless = false"#;
+    let (names, packets, _) = captured(&scenario("buffers = { capacity = \"200KB\" }", workload), "ports", 1);
+    let ports: BTreeSet<u16> = roce(&names, &packets, "h1->sw0").iter().map(|(_, packet, _)| packet.port).collect();
+    assert!(ports.len() > 1, "{ports:?}");
 }
 
 #[test]

@@ -26,7 +26,7 @@ impl Synthesizer<'_> {
             Content::CongestionNotification => {
                 self.emit_link_header(frame, out);
                 let Ends { source, destination, code_point, .. } = ends;
-                let (port, queue_pair) = (port(frame), queue_pair(frame));
+                let (port, queue_pair) = (port(frame.entropy), queue_pair(frame));
                 let partition = BaseTransport::DEFAULT_PARTITION;
                 Notification { source, destination, code_point, port, queue_pair, partition }.emit(out);
             }
@@ -126,8 +126,10 @@ fn words(octets: usize) -> usize {
     octets / 4 * 4
 }
 
-fn port(frame: &Frame) -> u16 {
-    ENTROPY | (frame.entropy >> 18) as u16
+/// Entropies that differ in their upper bits or in their lower ones, as those of a flow that counts its paths, have
+/// different ports.
+pub(super) fn port(entropy: u32) -> u16 {
+    ENTROPY | (entropy >> 18) as u16 ^ (entropy as u16 & !ENTROPY)
 }
 
 /// Queue pairs 0 and 1 are for management.
@@ -155,5 +157,5 @@ fn packet(
         acknowledge,
         sequence: sequence & NUMBER,
     };
-    Packet { source, destination, code_point, congestion, port: port(frame), transport, acknowledgement }
+    Packet { source, destination, code_point, congestion, port: port(frame.entropy), transport, acknowledgement }
 }
