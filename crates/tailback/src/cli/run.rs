@@ -308,14 +308,20 @@ fn summary(plan: &Plan, execution: &Execution, judgements: &[Judgement]) -> Stri
         report.fingerprint,
     ));
     if totals.retransmitted_frames > 0 || totals.timeouts > 0 {
+        let rejected = match totals.rejected_frames {
+            0 => String::new(),
+            frames => format!("{} of them and ", grouped(frames)),
+        };
         text.push_str(&format!(
-            "recovery: {} retransmitted, {}, {}; destinations discarded {} and {} out of order\n",
+            "recovery: {} retransmitted, {}, {}; {} arrived out of order; destinations discarded {rejected}{}\n",
             counted(totals.retransmitted_frames, "frame"),
             counted(totals.timeouts, "timeout"),
             counted(totals.negative_acknowledgements, "NAK"),
+            counted(totals.out_of_order_frames, "frame"),
             counted(totals.duplicate_frames, "duplicate"),
-            counted(totals.rejected_frames, "frame"),
         ));
+    } else if totals.out_of_order_frames > 0 {
+        text.push_str(&format!("{} arrived out of order\n", counted(totals.out_of_order_frames, "frame")));
     }
     text.push_str(&format!(
         "delivered {}; {} dropped, {} lost on links{}{}\n\n",

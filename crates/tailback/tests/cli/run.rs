@@ -90,6 +90,30 @@ fn the_summary_as_json_has_the_counters_of_recovery() {
     assert_eq!(count("out_of_order_frames"), count("rejected_frames"));
     let goodput = workload["goodput_bits_per_second"].as_f64().unwrap();
     assert!(goodput < workload["throughput_bits_per_second"]["mean"].as_f64().unwrap());
+    let early = count("rejected_frames");
+    let words = format!("{early} frames arrived out of order; destinations discarded {early} of them and ");
+    let said = scratch.run(&["run", "failing-cable.toml", "--no-record"]).ends(0);
+    assert!(said.out.contains(&words), "{}", said.out);
+}
+
+/// Frames overtake each other where switches spray them, with and without a recovery that keeps them.
+#[test]
+fn the_summary_counts_frames_out_of_order() {
+    let scratch = Scratch::new("order");
+    scratch.scenario("leaf-spine.toml");
+    let sprayed = ["run", "leaf-spine.toml", "--no-record", "--set", "network.multipath=spray"];
+    let count = |more: &[&str]| {
+        let said = scratch.run(&[&sprayed, more].concat());
+        let frames = said.out.split_once(" frames arrived out of order").unwrap_or_else(|| panic!("{}", said.out)).0;
+        let frames = frames.rsplit(['\n', ' ']).next().unwrap().replace(',', "");
+        let frames: u64 = frames.parse().unwrap();
+        let summary = scratch.run(&[&sprayed, more, &["--json"]].concat()).json();
+        assert_eq!(summary["recovery"]["out_of_order_frames"], frames);
+        assert_eq!(summary["recovery"]["rejected_frames"], 0);
+        frames
+    };
+    assert!(count(&[]) > 0);
+    assert!(count(&["--set", "recovery=selective-repeat"]) > 0);
 }
 
 #[test]
