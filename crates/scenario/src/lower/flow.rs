@@ -60,14 +60,14 @@ pub(super) fn template(
     let pulls = matches!(&control, Some(Some((reaction, _))) if needs_pulls(reaction));
     let pull = pull(gathered, subject, entry, pulls);
     let (protocol, (reaction, acknowledged)) = (protocol?, control??);
-    if acknowledged && acknowledge.is_none() {
+    // A recovery would bring acknowledgements; one with a mistake has been reported.
+    if acknowledged && acknowledge.is_none() && recovery.is_some() {
         let name = protocol.text("name").unwrap_or_default();
         let message = format!("{name} needs acknowledgements");
         let problem = Problem::new(protocol.place_of("name"), message, "add acknowledge = {} to the workload");
         gathered.problems.push(problem.and(entry.place, "this workload has no acknowledgements"));
         return None;
     }
-    // A recovery would bring acknowledgements; one with a mistake has been reported.
     if reaction.allowance().window.is_some() && acknowledge.is_none() && recovery.is_some() {
         let help = "add acknowledge = {} to the workload, or remove the window";
         let problem = Problem::new(protocol.place_of("window"), "a window needs acknowledgements", help);

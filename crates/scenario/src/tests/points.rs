@@ -75,6 +75,16 @@ fn a_preset_belongs_to_the_recovery_that_has_it() {
     let found = problems(&flow("{ name = \"go-back-n\", preset = \"linux\" }"));
     assert!(found.contains("preset"), "{found}");
     assert!(!found.contains("acknowledgements"), "one mistake is one error: {found}");
+    // A control that needs acknowledgements gets them from the recovery that is meant.
+    let dctcp = |rest: &str| flow(rest).replace("{ name = \"none\", window = \"20KB\" }", "\"dctcp\"");
+    assert!(load(&dctcp("\"sack\"")).is_ok());
+    for (recovery, words) in [
+        ("{ name = \"go-back-n\", timeout = \"0s\" }", "timeout is zero"),
+        ("\"sack\"\nrequeue_oracle = \"1us\"", "so does sack"),
+    ] {
+        let found = problems(&dctcp(recovery));
+        assert!(found.contains(words) && !found.contains("needs acknowledgements"), "{recovery}: {found}");
+    }
 }
 
 #[test]
