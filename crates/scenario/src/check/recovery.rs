@@ -4,7 +4,7 @@ use super::{Findings, Severity, Walker};
 use crate::plan::Plan;
 use congestion::{Adapter, Reaction, ReactionPoint};
 use fabric::Trips;
-use fabric::transport::{Arrival, Receiver, Reply, Sender, Sending};
+use fabric::transport::{Arrival, Meaning, Next, PathSelector, Receiver, Reply, Response, Sender, Sending};
 use fabric::workload::{Destination, FlowSpec};
 use std::collections::BTreeSet;
 use units::{Span, Time};
@@ -21,6 +21,7 @@ pub(super) fn check(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
         let name = plan.workload_names.get(workload as usize).map_or("?", String::as_str);
         let subject = format!("workload {name}");
         waits_for_acknowledgements(flow, &subject, findings);
+        keeps_its_path(plan, flow, &subject, findings);
         if !flow.is_reliable() {
             unprotected(plan, flow, &subject, findings);
             continue;
@@ -41,6 +42,16 @@ pub(super) fn check(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
                 remedy,
             );
         }
+        if remedy.is_some() && retransmits_overtaken_frames(flow) {
+            findings.add(
+                Severity::Note,
+                &*subject,
+                "frames are sprayed over several paths and may overtake each other, and its recovery retransmits a frame \
+                 as soon as one later frame has arrived"
+                    .into(),
+                "raise the threshold of its recovery, such as recovery = { name = \"selective-repeat\", threshold = 10 }",
+            );
+        }
         let Some((sender, round_trip)) = unloaded(plan, (walker, &trips), number, flow) else { continue };
         small_window(flow, &sender, &subject, findings);
         let first = timeout_at(sender.clone(), Time::ZERO, 0);
@@ -56,6 +67,32 @@ pub(super) fn check(plan: &Plan, walker: &Walker<'_>, findings: &mut Findings) {
                 format!("raise the timeout above {round_trip}, with a margin for queues"),
             );
         }
+    }
+}
+
+/// Reports flows whose path selection waits for marks, where nothing marks.
+fn keeps_its_path(plan: &Plan, flow: &FlowSpec, subject: &str, findings: &mut Findings) {
+    // One that holds a path waits for a reason to leave it.
+    let waits = flow.path_selection.as_ref().is_some_and(|selection| selection.held().is_some());
+    if !waits || plan.spec.switches.iter().any(|kind| kind.congestion_point.is_some()) {
+        return;
+    }
+    let remedy = "add a congestion point that marks, such as congestion_point = { name = \"ecn-step\" }";
+    match flow.is_reliable() {
+        true => findings.add(
+            Severity::Note,
+            subject,
+            "no switch marks frames: its path selection changes the path after a timeout only".into(),
+            remedy,
+        ),
+        false => findings.add(
+            Severity::Warning,
+            subject,
+            "no switch marks frames, and without a recovery it has no timeouts: its path selection never changes the \
+             path"
+                .into(),
+            remedy,
+        ),
     }
 }
 
@@ -156,6 +193,20 @@ fn unprotected(plan: &Plan, flow: &FlowSpec, subject: &str, findings: &mut Findi
 /// Returns whether the destination of a flow discards a frame that arrives before an earlier one.
 fn rejects_early_frames(flow: &FlowSpec) -> bool {
     flow.receiver().is_some_and(|mut receiver| receiver.on_arrival(Time::ZERO, 1).0 == Arrival::Discarded)
+}
+
+/// Returns whether the source of a flow takes a frame for lost that one later frame has overtaken.
+fn retransmits_overtaken_frames(flow: &FlowSpec) -> bool {
+    let (Some(mut sender), Some(mut receiver)) = (flow.sender(), flow.receiver()) else { return false };
+    if flow.reaction.pulling().is_some() {
+        return false;
+    }
+    (0..2).for_each(|number| sender.on_sent(Time::ZERO, number));
+    let (arrival, response) = receiver.on_arrival(Time::ZERO, 1);
+    let meaning = if response == Response::Negative { Meaning::Negative } else { Meaning::Acknowledgement };
+    let reply = Reply { meaning, number: 1, blocks: receiver.blocks(), ..Reply::default() };
+    sender.on_reply(Time::ZERO, &reply);
+    arrival == Arrival::OutOfOrder && matches!(sender.next(false), Next::Again { number: 0, .. })
 }
 
 /// Returns the sender of a flow and the round trip on its path without other traffic.

@@ -72,6 +72,25 @@ fn a_recovery_that_does_not_suit_the_network_is_found() {
     let (early, hasty) = ("recovery discards such frames", "every frame is retransmitted");
     assert!(found("\"go-back-n\"", "spray", early) && !found("\"go-back-n\"", "flow-hash", early));
     assert!(!found("\"selective-repeat\"", "spray", early));
+    let overtaken = "as soon as one later frame has arrived";
+    for (recovery, multipath, hasty) in [
+        ("\"selective-repeat\"", "spray", true),
+        ("\"selective-repeat\"", "flow-hash", false),
+        ("\"selective-repeat\"\npath_selection = \"reps\"", "flow-hash", true),
+        ("{ name = \"selective-repeat\", threshold = 2 }", "spray", false),
+        ("{ name = \"sack\", threshold = 1 }", "spray", true),
+        ("\"sack\"", "spray", false),
+        ("\"go-back-n\"", "spray", false),
+    ] {
+        assert_eq!(found(recovery, multipath, overtaken), hasty, "{recovery} {multipath}");
+    }
+    // FlowBender leaves a path where frames are marked, or after a timeout.
+    let bender = |rest: &str| format!("{rest}\npath_selection = \"flow-bender\"");
+    let (seldom, never) = ("after a timeout only", "never changes the path");
+    assert!(found(&bender("\"go-back-n\""), "flow-hash", seldom));
+    assert!(found(&bender("\"none\"\nacknowledge = {}"), "flow-hash", never));
+    assert!(!found("\"none\"\nacknowledge = {}\npath_selection = \"reps\"", "flow-hash", never));
+    assert!(!found("\"go-back-n\"", "flow-hash", seldom));
     // Two links of 1 us each way, and the frames themselves.
     assert!(found("{ name = \"go-back-n\", timeout = \"5us\" }", "flow-hash", hasty));
     let later = "{ name = \"go-back-n\", timeout = \"20us\" }";
