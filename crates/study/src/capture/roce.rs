@@ -129,7 +129,7 @@ fn words(octets: usize) -> usize {
 /// Entropies that differ in their upper bits or in their lower ones, as those of a flow that counts its paths, have
 /// different ports.
 pub(super) fn port(entropy: u32) -> u16 {
-    ENTROPY | (entropy >> 18) as u16 ^ (entropy as u16 & !ENTROPY)
+    ENTROPY | ((entropy >> 18) as u16).wrapping_add(entropy as u16)
 }
 
 /// Queue pairs 0 and 1 are for management.
