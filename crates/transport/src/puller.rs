@@ -8,7 +8,9 @@
 //! announces what it wants to send, and flows whose frames were trimmed come first.
 //!
 //! While no flow has unmet demand, a host may permit frames in advance, up to a number beyond what a source has announced, to
-//! flows in turn whose demand it has met.
+//! flows in turn whose demand it has met. As in csg-htsim, a flow that announces more than before has a turn also if as much
+//! was permitted in advance, and one permission in advance after that: so a window that is shorter than the path does not
+//! limit a flow that is alone.
 //!
 //! Left out: priorities between flows.
 
@@ -36,12 +38,10 @@ struct Pulls {
     /// Whether it is in the list of those that want frames, and of those that come first.
     in_turn: bool,
     first: bool,
-    /// Whether it is in the list of those that are permitted frames in advance.
-    idle: bool,
     ended: bool,
 }
 
-units::state!(struct Pulls { fixed: demand, frame, at_once, advance; plain: wanted, trimmed, total, in_turn, first, idle, ended; parts: pace; });
+units::state!(struct Pulls { fixed: demand, frame, at_once, advance; plain: wanted, trimmed, total, in_turn, first, ended; parts: pace; });
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -82,7 +82,6 @@ impl Puller {
             total: 0,
             in_turn: false,
             first: false,
-            idle: false,
             ended: false,
         });
         self.flows.len() as u32 - 1
@@ -97,6 +96,12 @@ impl Puller {
             Demand::Nothing => return,
             Demand::Arrivals => pulls.wanted += 1,
             Demand::Announced => {
+                let met = pulls.wanted <= pulls.total && !pulls.first;
+                let again = pulls.advance > 0 && met && announced > pulls.wanted;
+                if again && !pulls.in_turn {
+                    pulls.in_turn = true;
+                    self.turns.push_back(flow);
+                }
                 pulls.wanted = pulls.wanted.max(announced);
                 pulls.trimmed += u64::from(trimmed);
                 if trimmed && !pulls.first {
@@ -121,7 +126,7 @@ impl Puller {
         if std::mem::take(&mut pulls.first) {
             self.first.retain(|&other| other != flow);
         }
-        if std::mem::take(&mut pulls.idle) {
+        if pulls.advance > 0 {
             self.idle.retain(|&other| other != flow);
         }
     }
@@ -132,35 +137,32 @@ impl Puller {
         if now < self.not_before {
             return None;
         }
-        let flow = match self.first.pop_front().or_else(|| self.turns.pop_front()) {
-            Some(flow) => flow,
-            None => {
-                let flow = self.idle.pop_front()?;
-                self.flows[flow as usize].idle = false;
-                flow
-            }
-        };
+        let early = self.first.is_empty() && self.turns.is_empty();
+        let flow = self.first.pop_front().or_else(|| self.turns.pop_front()).or_else(|| self.idle.pop_front())?;
         let pulls = &mut self.flows[flow as usize];
         let frames = if pulls.first { pulls.trimmed } else { pulls.wanted.saturating_sub(pulls.total) };
         let frames = frames.clamp(1, pulls.at_once);
         pulls.total += frames;
-        if pulls.first {
+        let ahead = pulls.total >= pulls.wanted.saturating_add(pulls.advance);
+        if early {
+            if !ahead {
+                self.idle.push_back(flow);
+            }
+        } else if pulls.first {
             pulls.trimmed -= frames;
             pulls.first = pulls.trimmed > 0;
             if pulls.first {
                 self.first.push_back(flow);
+            } else if pulls.total >= pulls.wanted && !ahead {
+                self.idle.push_back(flow);
             }
         } else {
-            // One that is permitted frames in advance has no turn.
             pulls.in_turn = pulls.wanted > pulls.total;
             if pulls.in_turn {
                 self.turns.push_back(flow);
+            } else if pulls.advance > 0 {
+                self.idle.push_back(flow);
             }
-        }
-        let met = !pulls.first && !pulls.in_turn && !pulls.idle;
-        if met && pulls.total < pulls.wanted.saturating_add(pulls.advance) {
-            pulls.idle = true;
-            self.idle.push_back(flow);
         }
         self.not_before = now.saturating_add(pulls.pace.serialise(pulls.frame * frames));
         Some((flow, pulls.total))
@@ -283,9 +285,13 @@ mod tests {
         // What was permitted counts; a flow that has ended gets nothing.
         puller.on_arrival(0, false, 5);
         assert_eq!(order(&mut puller, 100), [(0, 5), (0, 6), (0, 7)]);
+        // Any new announcement is good for a turn and, after that, a permission in advance.
+        puller.on_arrival(0, false, 6);
+        puller.on_arrival(0, false, 6);
+        assert_eq!(order(&mut puller, 200), [(0, 8), (0, 9)]);
         puller.on_arrival(1, false, 4);
         puller.on_end(1);
-        assert_eq!(order(&mut puller, 200), []);
+        assert_eq!(order(&mut puller, 300), []);
     }
 
     #[test]
