@@ -105,7 +105,8 @@ pub fn import_hpcc(
 }
 
 /// Converts files of htsim: a connection matrix and, if given, a topology. `micros` says that starts are in microseconds, as
-/// in older files; `control` is the program of htsim whose defaults the scenario gets.
+/// in older files; `control` is the program of htsim whose defaults the scenario gets, and `options` are those of its
+/// command line.
 ///
 /// # Errors
 /// Fails if a file cannot be read or written, or if something in the files is wrong; then nothing is written.
@@ -114,12 +115,13 @@ pub fn import_htsim(
     topology: Option<&Path>,
     micros: bool,
     control: Option<&str>,
+    options: Option<&str>,
     target: &Target<'_>,
 ) -> Result<Imported, ImportError> {
     let (name, flows_file) = target.names()?;
     let matrix = Opened::read(matrix)?;
     let topology = topology.map(Opened::read).transpose()?;
-    let options = htsim::Options { name: &name, flows_file: &flows_file, micros, control };
+    let options = htsim::Options { name: &name, flows_file: &flows_file, micros, control, options };
     finish(htsim::import(matrix.text(), topology.as_ref().map(Opened::text), &options), target)
 }
 

@@ -139,7 +139,7 @@ fn convert(random: &mut Random) -> Conversion {
         }
         1 => {
             let matrix = text(HTSIM[0], random);
-            let options = htsim::Options { name, flows_file, micros: false, control };
+            let options = htsim::Options { name, flows_file, micros: false, control, options: None };
             let result = htsim::import(named(&matrix), topology.as_ref().map(named), &options);
             command.extend(["htsim", "a.cm"].map(str::to_owned));
             files.push(matrix);

@@ -31,7 +31,8 @@ pub fn import(arguments: &Import) -> Exit {
         ImportFrom::Htsim(files) => {
             let target = target(&files.target);
             let micros = files.start_unit == "us";
-            said(&target, import_htsim(&files.matrix, files.topo.as_deref(), micros, files.control.as_deref(), &target))
+            let (control, options) = (files.control.as_deref(), files.options.as_deref());
+            said(&target, import_htsim(&files.matrix, files.topo.as_deref(), micros, control, options, &target))
         }
         ImportFrom::Goal(files) => {
             let target = target(&files.target);

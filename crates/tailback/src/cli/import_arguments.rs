@@ -97,6 +97,9 @@ pub struct ImportHtsim {
     /// Congestion control with the packets and queues that htsim's program of that name has by default
     #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(scenario::import::htsim::controls()))]
     pub control: Option<String>,
+    /// Options of that program, as on its command line, such as "-cwnd 30 -q 20"
+    #[arg(long, value_name = "OPTIONS", requires = "control", allow_hyphen_values = true)]
+    pub options: Option<String>,
     #[command(flatten)]
     pub target: ImportTarget,
 }

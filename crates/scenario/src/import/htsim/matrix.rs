@@ -192,6 +192,11 @@ fn flow(work: &mut Work, words: &mut Words<'_>, ends: Word<'_>, micros: bool) ->
             }
         }
     }
+    if bytes == Some(0) {
+        let help = "a connection of size 0 never ends in htsim: give the bytes that it sends at most in the run";
+        work.refuse(ends.place, "a connection of size 0", help);
+        return None;
+    }
     let Some(bytes) = bytes.filter(|bytes| (1..=LARGEST).contains(bytes)) else {
         work.refuse(ends.place, "a connection without a size", "add its size in bytes, such as size 2000000");
         return None;

@@ -5,13 +5,15 @@
 
 mod control;
 mod matrix;
+mod options;
 mod topology;
 
 use super::write::{Message, csv, file_name, quoted};
 use super::{Imported, NamedText, Work};
 use crate::problem::Errors;
-use control::Program;
 pub use control::controls;
+use control::{Program, Run};
+use options::Settings;
 use std::fmt::Write as _;
 use topology::Topology;
 use units::Span;
@@ -27,6 +29,8 @@ pub struct Options<'a> {
     pub micros: bool,
     /// The program of htsim whose defaults the scenario gets, one of [`controls`]; none without it.
     pub control: Option<&'a str>,
+    /// Options of that program, as on its command line; none without a program.
+    pub options: Option<&'a str>,
 }
 
 /// Payload and headers of htsim's data packets.
@@ -50,7 +54,14 @@ pub fn import(
     let source = work.add(matrix);
     let flows = matrix::read(&mut work, source, matrix.text, options.micros);
     let nodes = flows.as_ref().map_or(0, |flows| flows.nodes);
-    let drawn = network(&mut work, topology, nodes);
+    let settings = match (options.control.and_then(Program::named), options.options) {
+        (Some(program), Some(text)) => {
+            let source = work.add(NamedText { name: "--options", text });
+            options::read(&mut work, source, text, program, nodes).unwrap_or_default()
+        }
+        _ => Settings::default(),
+    };
+    let drawn = drawn(&mut work, topology, nodes, &settings);
     work.checked()?;
     let (Some(flows), Some(drawn)) = (flows, drawn) else {
         // What is missing has been reported.
@@ -69,7 +80,7 @@ pub fn import(
     let latest = messages.iter().map(|message| message.start).max().unwrap_or_default();
     let traffic = Traffic { from: "files of htsim", files: &names, messages: &messages, latest, waiting: "" };
     let how = How { name: options.name, flows_file: options.flows_file, control: options.control };
-    Ok(compose(work, &traffic, &drawn, &how))
+    Ok(composed(work, &traffic, &drawn, &how, &settings))
 }
 
 /// Flows to write.
@@ -95,37 +106,64 @@ pub(super) struct How<'a> {
 
 /// The network of a file or, without one, the fat-tree for so many hosts. What is wrong is reported.
 pub(super) fn network(work: &mut Work, topology: Option<NamedText<'_>>, nodes: u64) -> Option<Topology> {
+    drawn(work, topology, nodes, &Settings::default())
+}
+
+fn drawn(work: &mut Work, topology: Option<NamedText<'_>>, nodes: u64, settings: &Settings) -> Option<Topology> {
     match topology {
         Some(text) => {
+            let Settings { rate, latency, switch_latency, tiers, .. } = settings;
+            if rate.is_some() || latency.is_some() || switch_latency.is_some() || tiers.is_some() {
+                work.note(
+                    "--options",
+                    "-linkspeed, -hop_latency, -switch_latency and -tiers have no effect beside a topology",
+                );
+            }
             let source = work.add(text);
             topology::read(work, source, text.text)
         }
-        None => Topology::usual(work, nodes),
+        None => Topology::usual(work, nodes, settings),
     }
 }
 
 /// The scenario of a network and its flows.
-pub(super) fn compose(mut work: Work, traffic: &Traffic<'_>, topology: &Topology, how: &How<'_>) -> Imported {
-    let (scenario, flows) = write(&mut work, traffic, topology, how);
+pub(super) fn compose(work: Work, traffic: &Traffic<'_>, topology: &Topology, how: &How<'_>) -> Imported {
+    composed(work, traffic, topology, how, &Settings::default())
+}
+
+fn composed(
+    mut work: Work,
+    traffic: &Traffic<'_>,
+    topology: &Topology,
+    how: &How<'_>,
+    settings: &Settings,
+) -> Imported {
+    let (scenario, flows) = write(&mut work, traffic, topology, how, settings);
     let counts = [topology.nodes as usize, topology.switches() as usize, traffic.messages.len()];
     Imported { scenario, flows, notes: work.notes, counts }
 }
 
-fn write(work: &mut Work, traffic: &Traffic<'_>, topology: &Topology, how: &How<'_>) -> (String, String) {
+fn write(
+    work: &mut Work,
+    traffic: &Traffic<'_>,
+    topology: &Topology,
+    how: &How<'_>,
+    settings: &Settings,
+) -> (String, String) {
     let drawing = topology.drawing();
-    let program = how.control.and_then(Program::named);
+    let program = how.control.and_then(Program::named).map(|program| Run { program, settings });
     let mut text = format!("# Imported from {}: {}.\n", traffic.from, traffic.files.join(", "));
     if let Some(program) = program {
         let _ = writeln!(text, "# Control, packets and queues are the defaults of {}.", program.command());
     }
     let _ = write!(text, "schema_version = 1\nname = {}\n", quoted(how.name));
-    let multipath = program.map_or("\"spray\"", Program::multipath);
+    let multipath = program.map_or("\"spray\"", Run::multipath);
     let _ = write!(
         text,
         "\n[network]\noverhead = \"0B\"       # no preamble and gap\nsmallest_frame = \"1B\"\nmultipath = {multipath}\n"
     );
     text.push_str(&drawing.network());
-    text.push_str(program.map_or("", Program::classes));
+    text.push_str(program.map_or("", Run::classes));
     for (tier, nodes) in topology.tiers() {
         let _ = write!(text, "\n[[switches]]\nmatch = {}\n", drawing.names(&nodes));
         if tier.switch_latency > Span::ZERO {
@@ -138,7 +176,7 @@ fn write(work: &mut Work, traffic: &Traffic<'_>, topology: &Topology, how: &How<
         None => text.push_str("\n[recovery]\nname = \"selective-repeat\"\n"),
     }
     let file = quoted(how.flows_file);
-    let frame = program.map_or_else(|| FRAME.to_owned(), Program::workload);
+    let frame = program.map_or_else(|| FRAME.to_owned(), Run::workload);
     let _ =
         write!(text, "\n[[workloads]]\nname = \"flows\"\nkind = \"flows\"\nfile = {file}\n{frame}{}", traffic.waiting);
     if let Some(program) = program {
@@ -165,7 +203,8 @@ fn write(work: &mut Work, traffic: &Traffic<'_>, topology: &Topology, how: &How<
     let rate = topology.host_rate().as_bits_per_sec().max(1);
     let alone = u128::from(bytes) * 8 * 1_000_000_000_000 / u128::from(rate);
     let longest = Span::from_picos(u64::try_from(alone).unwrap_or(u64::MAX / 64).min(u64::MAX / 64));
-    let duration = traffic.latest + longest.max(Span::from_millis(1)) * PATIENCE;
+    let usual = traffic.latest + longest.max(Span::from_millis(1)) * PATIENCE;
+    let duration = settings.end.unwrap_or(usual);
     let micros = duration.as_picos().div_ceil(1_000_000);
     let _ = writeln!(text, "\n[run]\nduration = \"{}\"  # htsim's option -end", Span::from_micros(micros));
     (text, csv(&messages))

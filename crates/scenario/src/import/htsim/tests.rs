@@ -60,7 +60,17 @@ fn converted(matrix: &str, topology: Option<&str>, micros: bool) -> Result<Impor
 }
 
 fn with_control(matrix: &str, topology: Option<&str>, micros: bool, control: Option<&str>) -> Result<Imported, Errors> {
-    let options = Options { name: "small", flows_file: "small.flows.csv", micros, control };
+    with_options(matrix, topology, micros, control, None)
+}
+
+fn with_options(
+    matrix: &str,
+    topology: Option<&str>,
+    micros: bool,
+    control: Option<&str>,
+    options: Option<&str>,
+) -> Result<Imported, Errors> {
+    let options = Options { name: "small", flows_file: "small.flows.csv", micros, control, options };
     let matrix = NamedText { name: "a.cm", text: matrix };
     import(matrix, topology.map(|text| NamedText { name: "a.topo", text }), &options)
 }
@@ -159,10 +169,13 @@ fn a_control_brings_the_defaults_of_its_program() {
             let wire = flow.size.unwrap().get() + packets * flow.added().get();
             let (expected, payload) = if matches!(control, "ndp" | "hpcc") { (9064, 9000) } else { (4150, 4086) };
             assert_eq!((packet, packets), (expected, 2_000_000_u64.div_ceil(payload)), "{control}");
-            assert_eq!(wire, 2_000_000 + packets * 64, "{control}");
-            assert_eq!(spec.classes.len(), 2);
+            // NDP and HPCC send full packets only.
+            let sent = if payload == 9000 { packets * 9000 } else { 2_000_000 };
+            assert_eq!(wire, sent + packets * 64, "{control}");
+            assert_eq!(spec.classes.len(), if control == "hpcc" { 1 } else { 2 });
             assert_eq!(spec.classes[0].lossless, control == "hpcc");
-            assert_eq!(flow.acknowledge.unwrap().class, 1);
+            // Acknowledgements of HPCC wait in the queues of the data.
+            assert_eq!(flow.acknowledge.unwrap().class, u8::from(control != "hpcc"));
             let note = imported.notes.iter().find(|note| note.key == "congestion control").unwrap();
             assert!(note.meaning.contains("htsim_"), "{}", note.meaning);
         }
@@ -177,6 +190,75 @@ fn a_control_brings_the_defaults_of_its_program() {
     assert!(queue("nscc", None).contains("frames = 42, victim = \"arriving\", kmin = \"37350B\", kmax = \"145250B\""));
     // Two tiers with 1 and 2 us, switches of 50 ns: 2 x 6.1 us, and four times 4214 B.
     assert!(queue("rccc", Some(TOPOLOGY)).contains("frames = 40,"), "{}", queue("rccc", Some(TOPOLOGY)));
+}
+
+#[test]
+fn options_of_a_program_replace_its_defaults() {
+    let with = |control, options| {
+        with_options(MATRIX, None, false, Some(control), Some(options))
+            .unwrap_or_else(|errors| panic!("{}", errors.render(false)))
+    };
+    let has =
+        |imported: &Imported, part: &str| assert!(imported.scenario.contains(part), "{part}\n{}", imported.scenario);
+    let ndp = with("ndp", "-nodes 16 -cwnd 30 -q 20 -mtu 4000 -strat ecmp_host -paths 128 -end 1500 -log sink");
+    // 80 kB hold 19 packets of 4064 B, of which one is on the wire.
+    for part in ["first_window = 30", "frames = 18", "frame = \"4000B\"", "paths = 128", "\"flow-hash\"", "\"1.5ms\""] {
+        has(&ndp, part);
+    }
+    let spec = plan(&ndp).spec;
+    assert_eq!(spec.flows[2].size.unwrap().get(), 8000, "two full packets for 5000 B");
+    let eqds =
+        with("eqds", "-cwnd 20 -q 70 -linkspeed 400000 -hop_latency 0.5 -switch_latency 0.1 -tiers 2 -ecn_thresh 0.2");
+    // 50 us and six times 70 packets of 4150 B at 400 Gb/s.
+    for part in
+        ["first_window = 20", "frames = 69", "timeout = \"84860ns\"", "rate = \"400Gb/s\"", "pipeline = \"100ns\""]
+    {
+        has(&eqds, part);
+    }
+    // 18 hosts are the smallest leaf-spine network of 2 tiers for 16: six ToRs and three spines.
+    assert_eq!(eqds.counts, [18, 9, 3]);
+    assert_eq!(plan(&eqds).spec.graph.cables.len(), 18 + 6 * 3);
+    assert!(eqds.notes.iter().any(|note| note.key == "-ecn_thresh"));
+    let hpcc = with("hpcc", "-strat ecmp_host -mtu 4500 -pfc_thresholds 20 30");
+    for part in ["ai_rate = \"3Gb/s\"", "xoff = \"135000B\", xon = \"90000B\"", "frame = \"4500B\""] {
+        has(&hpcc, part);
+    }
+    plan(&hpcc);
+    let noted = |control, options, key: &str| {
+        let imported = with(control, options);
+        assert!(imported.notes.iter().any(|note| note.key == key), "{control} {options}");
+    };
+    for (control, options, key) in [
+        ("hpcc", "-cwnd 3", "-cwnd"),
+        ("hpcc", "-q 30", "-q"),
+        ("eqds", "-paths 4", "-paths"),
+        ("eqds", "-strat perm", "-strat"),
+        ("ndp", "-pfc_thresholds 3 5", "-pfc_thresholds"),
+        ("ndp", "-strat ecmp_ar", "-strat"),
+    ] {
+        noted(control, options, key);
+    }
+    let wrong = |control, options: &str| {
+        let errors = with_options(MATRIX, None, false, Some(control), Some(options)).expect_err("a mistake");
+        let first = errors.complaints().next().expect("a complaint");
+        assert!(first.file == "--options" && !first.help.is_empty(), "{first:?}");
+        first.message
+    };
+    for (options, part) in [
+        ("-cwnd", "-cwnd needs a whole number"),
+        ("-cwnd many", "-cwnd needs a whole number"),
+        ("-nodes 128", "-nodes is 128, but the connection matrix has 16"),
+        ("-mtu 64", "packets of 64 B and less"),
+        ("-linkspeed 0", "links without speed"),
+        ("-hop_latency -1", "-hop_latency needs a time"),
+        ("-tiers 4", "4 tiers"),
+        ("-pfc_thresholds 15 12", "thresholds 15 and 12"),
+        ("-strat", "-strat without a value"),
+        ("-window 3", "not an option of htsim"),
+    ] {
+        assert!(wrong("ndp", options).contains(part), "{options}: {}", wrong("ndp", options));
+    }
+    assert!(wrong("hpcc", "-strat perm").contains("does not run with this strategy"));
 }
 
 #[test]
@@ -201,6 +283,7 @@ fn mistakes_are_reported_with_file_line_and_remedy() {
     is(matrix("start 0", "start soon"), "a.cm", 4, "not a valid start");
     is(matrix("start 0 ", ""), "a.cm", 4, "without a start");
     is(matrix("size 2000000", "size big"), "a.cm", 4, "without a size");
+    is(matrix("size 2000000", "size 0"), "a.cm", 4, "of size 0");
     is(matrix("trigger id 1", "hello id 1"), "a.cm", 7, "not a valid line");
     is(matrix("trigger id 1 oneshot", "trigger id 1 twice"), "a.cm", 7, "not a key of a trigger");
     is(matrix("trigger id 1 oneshot", "trigger oneshot"), "a.cm", 7, "without an id");

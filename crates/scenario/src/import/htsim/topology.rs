@@ -3,6 +3,7 @@
 use super::super::Work;
 use super::super::words::{Word, Words};
 use super::super::write::{Cable, Drawing, Link};
+use super::options::Settings;
 use crate::source::Place;
 use units::{Rate, Span};
 
@@ -43,6 +44,9 @@ const KEYS: [&str; 7] = [
 
 /// Maximum number of nodes.
 const MOST_NODES: u64 = 1 << 18;
+/// Links without a file: HOST_NIC of `main.h`, and `-hop_latency`.
+const USUAL_RATE: Rate = Rate::from_gigabits(100);
+const USUAL_LATENCY: Span = Span::from_micros(1);
 
 /// Reads the file.
 pub(super) fn read(work: &mut Work, source: u32, text: &str) -> Option<Topology> {
@@ -197,21 +201,36 @@ impl Topology {
     }
 
     /// The fat-tree that htsim builds for so many nodes without a file.
-    pub(super) fn usual(work: &mut Work, nodes: u64) -> Option<Topology> {
-        let k = (2..1000).step_by(2).find(|k| k * k * k / 4 >= nodes)?;
-        let built = k * k * k / 4;
+    pub(super) fn usual(work: &mut Work, nodes: u64, settings: &Settings) -> Option<Topology> {
+        let two = settings.tiers == Some(2);
+        let hosts = |k: u64| if two { k * k / 2 } else { k * k * k / 4 };
+        let k = (2..1000).step_by(2).find(|k| hosts(*k) >= nodes)?;
+        let built = hosts(k);
         let all = if built == nodes { String::new() } else { format!(" of {built} hosts") };
-        let meaning = format!("not given: a fat-tree{all} with {k} ports per switch, links of 100 Gb/s and 1 us");
+        let (rate, latency) = (settings.rate.unwrap_or(USUAL_RATE), settings.latency.unwrap_or(USUAL_LATENCY));
+        let shape = if two { " of 2 tiers" } else { "" };
+        let meaning =
+            format!("not given: a fat-tree{shape}{all} with {k} ports per switch, links of {rate} and {latency}");
         work.note("--topo", meaning);
         let tier = |radix_up, radix_down| Tier {
-            rate: Rate::from_gigabits(100),
-            latency: Span::from_micros(1),
-            switch_latency: Span::ZERO,
+            rate,
+            latency,
+            switch_latency: settings.switch_latency.unwrap_or(Span::ZERO),
             radix_up,
             radix_down,
             oversubscribed: 1,
             bundle: 1,
         };
+        if two {
+            return Some(Topology {
+                nodes: built,
+                tiers: vec![tier(k / 2, k / 2), tier(0, k)],
+                pods: 1,
+                tors_per_pod: k,
+                aggregations_per_pod: k / 2,
+                cores: 0,
+            });
+        }
         Some(Topology {
             nodes: built,
             tiers: vec![tier(k / 2, k / 2), tier(k / 2, k / 2), tier(0, k)],
