@@ -571,6 +571,7 @@ impl Layout<'_> {
                 }
             }
         }
+        script.retain(|&(at, _)| at <= self.spec.end);
         script.sort_by_key(|&(at, _)| at);
         script.into()
     }

@@ -34,6 +34,7 @@ impl NetworkSpec {
             path_numbers,
             dependencies,
             faults,
+            end: _,
             seed,
         } = self;
         let fixed = [

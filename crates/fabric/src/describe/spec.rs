@@ -635,6 +635,8 @@ pub struct NetworkSpec {
     pub dependencies: Dependencies,
     /// Failures of cables.
     pub faults: Vec<Fault>,
+    /// Last instant of a run. What is to fail, to be repaired or to change later never does, so it cannot end a standstill.
+    pub end: Time,
     /// Seed, which identifies every random stream together with an entity and a purpose.
     pub seed: u64,
 }
@@ -686,6 +688,7 @@ impl NetworkSpec {
             path_numbers: Vec::new(),
             dependencies: Dependencies::default(),
             faults: Vec::new(),
+            end: Time::MAX,
             seed: 1,
             graph,
         }

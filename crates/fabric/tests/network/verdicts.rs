@@ -294,4 +294,22 @@ fn a_deadlock_that_a_fault_dissolves_is_none() {
     for inspect_every in [us(100), Span::from_micros(1_700), Span::from_secs(1)] {
         assert_eq!(with(&spec, inspect_every), (Outcome::Finished, 4), "{inspect_every:?}");
     }
+    // What would come after the end of the run dissolves nothing, and hides nothing.
+    let standstill = |spec: &NetworkSpec| {
+        let (outcome, completed) = with(spec, us(100));
+        assert!(matches!(outcome, Outcome::Deadlock(_)) && completed < 4, "{outcome:?}");
+    };
+    let second = at(Span::from_secs(1));
+    let late = |spec: &mut NetworkSpec| {
+        spec.end = at(Span::from_millis(20));
+        spec.faults[0].down = second;
+        spec.route_changes[0].at = second;
+    };
+    let mut after = spec.clone();
+    late(&mut after);
+    standstill(&after);
+    // A cable of a host fails for longer than the run: it is down for good.
+    let host = spec.graph.cables.iter().position(|cable| !trunk(cable)).unwrap() as u32;
+    after.faults = vec![Fault { cable: host, down: at(Span::from_millis(3)), up: Some(second) }];
+    standstill(&after);
 }

@@ -36,7 +36,7 @@ use fabric::spec::NetworkSpec;
 use names::{LazyNames, Names};
 use std::cell::{LazyCell, OnceCell};
 use std::sync::Arc;
-use units::Bytes;
+use units::{Bytes, Time};
 
 /// Positions from which the parts of the network were made, to map errors of the fabric back to them.
 #[derive(Debug, Default)]
@@ -173,6 +173,7 @@ pub(crate) fn plan(
         path_numbers: traffic.path_numbers,
         dependencies: traffic.dependencies,
         faults,
+        end: Time::ZERO.saturating_add(run.duration),
         seed: run.seed,
         graph: network.graph,
     };
