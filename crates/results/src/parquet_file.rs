@@ -9,7 +9,7 @@ use fabric::engine::contained;
 use fabric::record::Row;
 use fabric::record::schema::{Kind, Table};
 use parquet::basic::{Compression, ConvertedType, Encoding, LogicalType, Repetition, Type as Physical};
-use parquet::column::reader::ColumnReader;
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::{ParquetError, Result as ParquetResult};
 use parquet::file::metadata::KeyValue;
@@ -24,6 +24,10 @@ use std::sync::Arc;
 
 /// Rows per row group; a table keeps up to this many rows in memory.
 pub const ROWS_PER_GROUP: usize = 1 << 16;
+/// Texts that are read at once.
+const TEXTS_AT_ONCE: usize = 1 << 10;
+/// Bytes of all texts of a column in a row group: names have at most 200 characters, sentences a few hundred.
+const TEXT_PER_GROUP: usize = 1 << 26;
 
 fn parquet_schema(table: &Table) -> ParquetResult<Type> {
     let field = |column: &fabric::record::schema::Column| {
@@ -240,9 +244,14 @@ impl TableReader {
         let file = damage_is_an_error(|| SerializedFileReader::new(file));
         let file = file.map_err(|error| ResultsError::parquet("read", path, error))?;
         let found = file.metadata().file_metadata().schema_descr();
-        let names = found.columns().iter().map(|column| (column.name(), column.physical_type()));
+        // Whether a cell may be absent decides how it is read.
+        let shape = |field: &Type| {
+            let info = field.get_basic_info();
+            (info.name().to_owned(), field.get_physical_type(), info.has_repetition().then(|| info.repetition()))
+        };
+        let names = found.columns().iter().map(|column| shape(column.self_type()));
         let expected = parquet_schema(table).map_err(|error| ResultsError::parquet("read", path, error))?;
-        let expected = expected.get_fields().iter().map(|field| (field.name(), field.get_physical_type()));
+        let expected = expected.get_fields().iter().map(|field| shape(field));
         if !names.eq(expected) {
             let reason = format!("its columns are not those of the table {}", table.name);
             return Err(ResultsError::Table { doing: "read", path: path.to_owned(), reason });
@@ -293,9 +302,8 @@ impl TableReader {
                     })?;
                 }
                 (Cells::Text(cells), ColumnReader::ByteArrayColumnReader(mut reader)) => {
-                    let read: Vec<ByteArray> = read_values(rows, present, |levels, values| {
-                        reader.read_records(rows, Some(levels), None, values)
-                    })?;
+                    let read: Vec<ByteArray> =
+                        read_values(rows, present, |levels, values| read_texts(&mut reader, rows, levels, values))?;
                     // An empty cell has no bytes at all, and asking even for their number would be a panic.
                     let absent = |row: usize| present.as_ref().is_some_and(|present| !present[row]);
                     let text = |(row, bytes): (usize, &ByteArray)| match absent(row) {
@@ -316,6 +324,30 @@ fn damage_is_an_error<T>(read: impl FnOnce() -> ParquetResult<T>) -> ParquetResu
     contained(read).unwrap_or_else(|panic| Err(ParquetError::General(format!("it is damaged: {panic}"))))
 }
 
+/// Reads the texts of a row group in parts: a few bytes of a file may stand for long texts in many rows.
+fn read_texts(
+    reader: &mut ColumnReaderImpl<ByteArrayType>,
+    rows: usize,
+    levels: &mut Vec<i16>,
+    values: &mut Vec<ByteArray>,
+) -> ParquetResult<(usize, usize, usize)> {
+    let (mut records, mut bytes) = (0, 0);
+    while records < rows {
+        let before = values.len();
+        let (read, _, _) = reader.read_records((rows - records).min(TEXTS_AT_ONCE), Some(levels), None, values)?;
+        bytes += values[before..].iter().map(ByteArray::len).sum::<usize>();
+        if bytes > TEXT_PER_GROUP {
+            let reason = format!("a row group has more than {TEXT_PER_GROUP} bytes of text in a column");
+            return Err(ParquetError::General(reason));
+        }
+        if read == 0 {
+            break;
+        }
+        records += read;
+    }
+    Ok((records, values.len(), levels.len()))
+}
+
 /// Reads a column and assigns its values to the rows in which it is present.
 fn read_values<T: Clone + Default>(
     rows: usize,
@@ -326,6 +358,10 @@ fn read_values<T: Clone + Default>(
     let (records, _, _) = read(&mut levels, &mut values)?;
     if records != rows {
         return Err(ParquetError::General(format!("a column has {records} rows instead of {rows}")));
+    }
+    let cells = if present.is_some() { levels.len() } else { values.len() };
+    if cells != rows {
+        return Err(ParquetError::General(format!("a column has {cells} cells instead of {rows}")));
     }
     let Some(present) = present else { return Ok(values) };
     *present = levels.iter().map(|&level| level > 0).collect();
@@ -350,6 +386,7 @@ impl Iterator for TableReader {
 mod tests {
     use super::*;
     use fabric::record::{RateRow, schema};
+    use parquet::column::writer::ColumnWriter;
     use units::Time;
 
     fn row(number: u64) -> RateRow {
@@ -422,6 +459,65 @@ mod tests {
             std::fs::write(&path, &whole[..cut]).expect("there is room");
             assert!(TableReader::open(&path, &schema::RATES).is_err());
         }
+    }
+
+    /// A file of one row group with the columns of the table of drops, but other repetitions or longer texts.
+    fn forged(path: &Path, repetition: Option<Repetition>, text: &str, rows: usize) {
+        let schema = parquet_schema(&schema::DROPS).expect("it is our own");
+        let fields = schema.get_fields().iter().map(|field| {
+            let info = field.get_basic_info();
+            let converted = info.converted_type();
+            let builder = Type::primitive_type_builder(info.name(), field.get_physical_type());
+            let repetition = repetition.unwrap_or_else(|| info.repetition());
+            Arc::new(builder.with_repetition(repetition).with_converted_type(converted).build().expect("a column"))
+        });
+        let group = Type::group_type_builder("schema").with_fields(fields.collect()).build().expect("a schema");
+        let file = File::create(path).expect("there is room");
+        let mut writer =
+            SerializedFileWriter::new(file, Arc::new(group), Arc::new(properties(&schema::DROPS))).expect("a writer");
+        let mut group = writer.next_row_group().expect("a group");
+        while let Some(mut column) = group.next_column().expect("a column") {
+            let levels = vec![1_i16; rows];
+            let levels = Some(&levels[..]);
+            let written = match column.untyped() {
+                ColumnWriter::Int64ColumnWriter(writer) => writer.write_batch(&vec![1; rows], levels, None),
+                ColumnWriter::DoubleColumnWriter(writer) => writer.write_batch(&vec![1.0; rows], levels, None),
+                ColumnWriter::BoolColumnWriter(writer) => writer.write_batch(&vec![true; rows], levels, None),
+                ColumnWriter::ByteArrayColumnWriter(writer) => {
+                    writer.write_batch(&vec![ByteArray::from(text); rows], levels, None)
+                }
+                _ => panic!("a type that tables do not have"),
+            };
+            written.expect("there is room");
+            column.close().expect("it is whole");
+        }
+        group.close().expect("it is whole");
+        writer.close().expect("it is whole");
+    }
+
+    #[test]
+    fn columns_that_may_be_absent_where_ours_may_not_are_refused() {
+        let scratch = tempfile::tempdir().expect("there is room");
+        let path = scratch.path().join("drops.parquet");
+        for repetition in [Repetition::OPTIONAL, Repetition::REQUIRED] {
+            forged(&path, Some(repetition), "x", 3);
+            let own = parquet_schema(&schema::DROPS).expect("it is our own");
+            let same = own.get_fields().iter().all(|field| field.get_basic_info().repetition() == repetition);
+            assert_eq!(TableReader::open(&path, &schema::DROPS).is_ok(), same, "{repetition:?}");
+        }
+    }
+
+    #[test]
+    fn long_texts_of_a_few_bytes_are_refused() {
+        let scratch = tempfile::tempdir().expect("there is room");
+        let path = scratch.path().join("drops.parquet");
+        let read = |path: &Path| TableReader::open(path, &schema::DROPS).expect("its columns").next().expect("a group");
+        forged(&path, None, "x", 1000);
+        assert_eq!(read(&path).expect("it is sound").len(), 1000);
+        forged(&path, None, &"x".repeat(1 << 19), 400);
+        assert!(std::fs::metadata(&path).expect("it is there").len() < 4 << 20);
+        let error = read(&path).expect_err("200 MB of text").to_string();
+        assert!(error.contains("bytes of text in a column"), "{error}");
     }
 
     #[test]

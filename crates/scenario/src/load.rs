@@ -32,7 +32,9 @@ impl FileReader for Disk {
         if parquet::is_parquet(&mut file).map_err(|error| error.to_string())? {
             return parquet::csv(file, LARGEST_DATA);
         }
-        files::read_text(path, LARGEST_DATA).map_err(|error| error.to_string())
+        let text = files::read_text(path, LARGEST_DATA).map_err(|error| error.to_string())?;
+        // Spreadsheets begin CSV files with a byte order mark.
+        Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
     }
 
     fn identity(&self, path: &Path) -> PathBuf {

@@ -10,8 +10,10 @@ use std::io::{Read, Seek, SeekFrom};
 
 /// The octets at the beginning of every Parquet file.
 const MAGIC: &[u8] = b"PAR1";
-/// Rows that are read at once.
-const ROWS: usize = 8192;
+/// Rows that are read at once. With the longest cell, it bounds the memory of rows that few bytes of the file repeat.
+const ROWS: usize = 256;
+/// The longest cell in bytes: names have at most 200 characters, and `after` lists several.
+const LONGEST_CELL: usize = 1 << 16;
 /// Beginning of the names of columns in which pandas keeps an index.
 const INDEX: &str = "__index_level_";
 
@@ -56,6 +58,12 @@ fn rows(file: File, most: u64) -> Result<String, String> {
         columns.push((number, column.max_def_level()));
     }
     text.push('\n');
+    let too_large = || format!("it has more than {most} bytes as text, the limit for such files");
+    // A row has at least a separator for each column.
+    let claimed = u64::try_from(file.metadata().file_metadata().num_rows()).unwrap_or(0);
+    if claimed.saturating_mul(columns.len() as u64) > most {
+        return Err(too_large());
+    }
     for group in 0..file.num_row_groups() {
         let group = file.get_row_group(group).map_err(wrong)?;
         for &(number, _) in &columns {
@@ -85,9 +93,9 @@ fn rows(file: File, most: u64) -> Result<String, String> {
                     push(&mut text, &column[row], number == 0).map_err(|reason| format!("a cell {reason}"))?;
                 }
                 text.push('\n');
-            }
-            if text.len() as u64 > most {
-                return Err(format!("it has more than {most} bytes as text, the limit for such files"));
+                if text.len() as u64 > most {
+                    return Err(too_large());
+                }
             }
             left -= rows;
         }
@@ -141,6 +149,7 @@ fn read(reader: &mut ColumnReader, rows: usize, level: i16) -> ParquetResult<Res
         ),
         ByteArrayColumnReader(reader) => {
             let text = |value: &ByteArray| match value.as_utf8() {
+                Ok(text) if text.len() > LONGEST_CELL => Err(format!("a cell has more than {LONGEST_CELL} bytes")),
                 Ok(text) => Ok(text.to_owned()),
                 Err(_) => Err("a cell is not UTF-8 text".to_owned()),
             };
@@ -219,6 +228,10 @@ mod tests {
         assert!(csv(written("h0,h1"), 1000).unwrap_err().contains("a comma"));
         assert!(csv(written("#h0"), 1000).unwrap_err().contains("begins with #"));
         assert!(csv(written("h0"), 40).unwrap_err().contains("more than 40 bytes"));
+        let long = "h".repeat(LONGEST_CELL + 1);
+        assert!(csv(written(&long), u64::MAX).unwrap_err().contains("a cell has more than 65536 bytes"));
+        // Refused by the number of rows that the file claims, before any is read.
+        assert!(csv(written("h0"), 7).unwrap_err().contains("more than 7 bytes"));
     }
 
     #[test]

@@ -279,7 +279,7 @@ fn one(gathered: &mut Gathered<'_>, key: &'static Key, item: &Item, path: &str, 
 }
 
 /// Maximum length of a name, which becomes part of file names.
-const LONGEST_NAME: usize = 200;
+pub(crate) const LONGEST_NAME: usize = 200;
 
 /// Checks that a name or a title is one line of limited length; other texts may be longer.
 fn short_name(key: &Key, item: &Item, value: Value) -> Result<Value, Vec<Problem>> {

@@ -3,7 +3,7 @@
 use super::flow::{class, order, pattern, port};
 use super::traffic::{Made, Work};
 use crate::problem::Problem;
-use crate::resolve::{Gathered, Node};
+use crate::resolve::{Gathered, LONGEST_NAME, Node};
 use crate::source::Place;
 use fabric::graph::HostId;
 use fabric::workload::{Dependencies, Dependency, DependencyError, Destination, FlowSpec};
@@ -249,6 +249,10 @@ impl Work<'_> {
                 ("`path` is not the number of a path".to_owned(), format!("write a whole number up to {}", u32::MAX))
             })?),
         };
+        if name.chars().count() > LONGEST_NAME || name.contains(char::is_control) {
+            let help = format!("use at most {LONGEST_NAME} characters, none of them a control character");
+            return Err(("`name` is too long or has control characters".into(), help));
+        }
         let destination = Destination::Host(destination);
         let flow = FlowSpec { source, destination, class, start, size: Some(size), ..template.clone() };
         Ok(Listed { flow, name: (!name.is_empty()).then(|| name.to_owned()), after, delays, path })
