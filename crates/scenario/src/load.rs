@@ -32,9 +32,7 @@ impl FileReader for Disk {
         if parquet::is_parquet(&mut file).map_err(|error| error.to_string())? {
             return parquet::csv(file, LARGEST_DATA);
         }
-        let text = files::read_text(path, LARGEST_DATA).map_err(|error| error.to_string())?;
-        // Spreadsheets begin CSV files with a byte order mark.
-        Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
+        files::read_text(path, LARGEST_DATA).map_err(|error| error.to_string())
     }
 
     fn identity(&self, path: &Path) -> PathBuf {

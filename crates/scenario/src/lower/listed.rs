@@ -354,6 +354,8 @@ fn unquoted(cell: &str) -> &str {
 fn header(gathered: &mut Gathered<'_>, place: Place, row: &str) -> Option<Header> {
     let known = || format!("the columns are {}", COLUMNS.join(", "));
     let mut header: Header = [None; COLUMNS.len()];
+    // Spreadsheets begin a file with a byte order mark.
+    let row = row.trim_start_matches('\u{feff}');
     for (at, cell) in row.split(',').enumerate() {
         let found = COLUMNS.iter().position(|column| unquoted(cell) == *column);
         match found {

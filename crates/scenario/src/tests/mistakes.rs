@@ -386,6 +386,7 @@ fn flows_are_read_from_a_file_beside_the_scenario() {
     assert_eq!(flows, [(1000, 2), (7, 5)]);
     assert_eq!(plan.flow_names.get(0).as_deref(), Some("first"));
     assert_eq!(plan.inputs().count(), 2);
+    assert!(load(text, "\u{feff}source,destination,bytes\nh0,h1,1000\n").is_ok());
     let wrong = |csv| load(text, csv).unwrap_err().complaints().next().unwrap();
     let cases = [
         ("", 1, "no rows"),
@@ -399,6 +400,7 @@ fn flows_are_read_from_a_file_beside_the_scenario() {
         ("source,destination,bytes\nh0,h1\n", 2, "2 cells"),
         ("source,destination,bytes,start\nh0,h1,5,2\n", 2, "not a time"),
         ("source,destination,bytes,class\nh0,h1,5,gold\n", 2, "names no class"),
+        ("source,destination,bytes,name\nh0,h1,5,\u{1b}[31mx\n", 2, "control characters"),
     ];
     for (csv, line, part) in cases {
         let at = wrong(csv);
