@@ -52,15 +52,14 @@ fn run(micros: u64, record: Option<&Recording>) -> usize {
 fn a_flow_that_has_ended_leaves_few_bytes() {
     let out = std::env::temp_dir().join(format!("tailback-memory-{}", std::process::id()));
     let recording = Recording { out: out.clone(), existing: Existing::Replace };
-    // What does not grow with flows is there before it is measured.
+    // What does not grow with flows is there before it is measured, but for the rows that a recorded run holds.
     let few = run(100, None);
-    run(100, Some(&recording));
     // Other systems than Linux do not tell.
     let Some(before) = peak() else { return };
-    for (record, most) in [(None, 130), (Some(&recording), 350)] {
-        let many = run(4000, record);
+    for (record, most) in [(None, 130), (Some(&recording), 700)] {
+        let many = run(2000, record);
         let each = peak().expect("as before").saturating_sub(before) / (many - few) as u64;
-        assert!(many > 300_000 && each < most, "{each} bytes for each of {many} flows");
+        assert!(many > 150_000 && each < most, "{each} bytes for each of {many} flows");
     }
     std::fs::remove_dir_all(&out).expect("it is there");
 }
