@@ -14,11 +14,11 @@ def value(of):
     if isinstance(of, bool):
         return "true" if of else "false"
     if isinstance(of, int):
-        return str(of)
+        return int.__repr__(of)
     if isinstance(of, float):
         if not math.isfinite(of):
             raise ValueError(f"{of} is no value of a scenario")
-        return repr(of)
+        return float.__repr__(of)  # Scalars of NumPy are floats with a text of their own.
     if isinstance(of, str):
         # A JSON string is a TOML string, but for characters outside of the basic plane, which stay as they are.
         return json.dumps(of, ensure_ascii=False).replace("\x7f", "\\u007f")
@@ -26,7 +26,9 @@ def value(of):
         return "{ " + ", ".join(f"{key(name)} = {value(item)}" for name, item in of.items()) + " }"
     if isinstance(of, (list, tuple)):
         return "[" + ", ".join(value(item) for item in of) + "]"
-    if hasattr(of, "item"):  # A scalar of NumPy.
+    if hasattr(of, "tolist"):  # An array of NumPy.
+        return value(of.tolist())
+    if hasattr(of, "item"):  # A scalar of other libraries.
         return value(of.item())
     raise TypeError(f"a {type(of).__name__} is no value of a scenario: give text, a number, a list or a dictionary")
 
@@ -46,7 +48,7 @@ def document(of):
 
 def override(of):
     """Returns a value as `--set` takes it: text as it is, anything else as TOML."""
-    return of if isinstance(of, str) else value(of)
+    return str.__str__(of) if isinstance(of, str) else value(of)
 
 
 def overrides(of):
@@ -59,6 +61,16 @@ def overrides(of):
         if not isinstance(path, str) or "=" in path:
             raise ValueError(f"{path!r} is no key of a scenario")
     return [f"{path}={override(item)}" for path, item in of.items()]
+
+
+def axes(of, what):
+    """Returns a dictionary of keys, each with several values, as pairs."""
+    if not isinstance(of, Mapping):
+        raise TypeError(what + ' are a dictionary such as {"switches[0].buffers[0].xoff": ["40KB", "80KB"]}')
+    for path in of:
+        if not isinstance(path, str) or "=" in path:
+            raise ValueError(f"{path!r} is no key of a scenario")
+    return [(path, values(items, f"the values of {path}")) for path, items in of.items()]
 
 
 def values(of, what):
