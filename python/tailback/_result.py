@@ -94,7 +94,8 @@ class Result:
 
     @property
     def summary(self):
-        """What `tailback run --json` prints, as a dictionary."""
+        """What `tailback run --json` prints, as a dictionary; of a result that `tailback.open` read, its name, its outcome, its
+        fingerprint and its manifest only."""
         if self._summary is None:
             self._summary = self._inner.summary
         return self._summary
@@ -117,6 +118,18 @@ class Result:
 
     def __repr__(self):
         return repr(self._inner)
+
+    def __reduce__(self):
+        raise TypeError(
+            "a Result cannot be pickled, since its tables are files: pickle result.summary, or record with run(out=...) and "
+            "tailback.open() the directory in the other process"
+        )
+
+    def __copy__(self):
+        return self  # It does not change.
+
+    def __deepcopy__(self, memo):
+        return self
 
     def plot(self, kind="throughput", most=10, scale=2.0):
         """Draws a picture, such as "throughput", "queues" or "pauses"; `tailback.pictures()` lists them.

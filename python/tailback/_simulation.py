@@ -31,8 +31,18 @@ class Simulation:
     def run_until(self, time, progress=None):
         """Runs until a time of the simulation, such as "2ms", which may lie beyond the `run.duration` of the scenario.
 
-        A time that has passed changes nothing. Returns how the step ended: "finished" if it got there.
+        A time that has passed changes nothing. Returns how the step ended: "finished" if it got there. Ctrl-C ends the step,
+        which is then "interrupted", with a warning; run the simulation on before it is changed or saved.
         """
+        outcome = self._step(time, progress)
+        if outcome == "interrupted":
+            text = f"{self._name}: interrupted; run_until goes on, and the simulation is neither changed nor saved before"
+            warnings.warn(text, stacklevel=2)
+        return outcome
+
+    def _step(self, time, progress):
+        if not isinstance(time, str):
+            raise TypeError(f'give a time as text with its unit, such as "2ms", not {time!r}')
         with progress_for(progress, self._name) as see:
             return self._inner._run_until(time, see)
 
@@ -52,7 +62,7 @@ class Simulation:
         change. Everything else is refused with the reason, and then nothing has changed.
         """
         changes = {key: value} if isinstance(key, str) else key
-        if changes is None or isinstance(key, str) and value is None:
+        if changes is None or isinstance(key, str) == (value is None):
             raise TypeError('set takes a key and a value, or a dictionary such as {"switches[0].buffers[0].xoff": "80KB"}')
         self._inner._set(_toml.overrides(changes))
 
@@ -81,7 +91,7 @@ class Simulation:
         `changes` is a dictionary such as `{"switches[0].buffers[0].xoff": ["40KB", "80KB"]}`. The simulation itself stays
         where it is.
         """
-        axes = [(key, _toml.values(values, f"the values of {key}")) for key, values in changes.items()]
+        axes = _toml.axes(changes, "changes")
         with progress_for(progress, self._name) as see:
             return WhatIf(self._inner._what_if(axes, threads, see))
 
@@ -114,7 +124,9 @@ class WhatIf(Rows):
 
         return [row(future) for future in self.futures]
 
-    _rows = rows
+    def _rows(self):
+        keys = dict.fromkeys(key for future in self.futures for key in future["changes"])
+        return [{**keys, **row} for row in self.rows()]
 
 
 def _from_bytes(saved):

@@ -32,6 +32,10 @@ class Sweep:
     def __arrow_c_stream__(self, requested_schema=None):
         return self.table.__arrow_c_stream__(requested_schema)
 
+    def to_arrow(self):
+        """Returns the table as a `pyarrow.Table`."""
+        return self.table.to_arrow()
+
     def to_pandas(self):
         """Returns the table as a `pandas.DataFrame`. Axes whose values are all numbers become numbers."""
         import pandas
@@ -63,7 +67,7 @@ def sweep(source, axes=None, set=None, replications=None, threads=None, out=None
     scenario = _scenario(source, set)
     if replications is not None:
         scenario = scenario.set({"run.replications": operator.index(replications)})
-    given = [(path, _toml.values(values, f"the values of {path}")) for path, values in (axes or {}).items()]
+    given = _toml.axes({} if axes is None else axes, "axes")
     with progress_for(progress, scenario.name) as see:
         table, directory = _tailback.sweep(scenario._inner, given, threads, out, see)
     return Sweep(table, directory)
@@ -258,8 +262,9 @@ def what_if(source, at, changes, set=None, threads=None, progress=None):
     """Runs a scenario until a time, and from there several futures: one as it is, and one for every combination of values.
 
     `what_if(scenario, "2ms", {"switches[0].buffers[0].xoff": ["40KB", "80KB"]})`. `Simulation.what_if` does this for a
-    simulation that was stopped.
+    simulation that was stopped. Ctrl-C raises KeyboardInterrupt.
     """
     simulation = _scenario(source, set).start(threads=threads)
-    simulation.run_until(at, progress=progress)
+    if simulation._step(at, progress) == "interrupted":
+        raise KeyboardInterrupt
     return simulation.what_if(changes, threads=threads, progress=progress)

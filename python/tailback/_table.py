@@ -46,7 +46,21 @@ class Table:
 
     def __getitem__(self, column):
         """Returns the values of a column as a list; `None` for empty cells."""
+        if not isinstance(column, str):
+            raise TypeError(f"table {self.name} has columns with names, not {column!r}: see table.columns")
         return self._inner.column(column)
+
+    def __contains__(self, column):
+        return column in self.columns
+
+    def __copy__(self):
+        return self  # It does not change.
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __reduce__(self):
+        raise TypeError(f"table {self.name} cannot be pickled: pickle table.to_arrow(), which has the same columns and units")
 
     def __arrow_c_schema__(self):
         return self._inner.__arrow_c_schema__()

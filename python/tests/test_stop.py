@@ -104,7 +104,35 @@ def test_futures_are_compared():
     assert low[XOFF] == "30KB" and XOFF not in plain
     assert low["pause_frames"] > plain["pause_frames"] > high["pause_frames"]
     assert plain["fingerprint"] == tailback.load(INCAST).run(record=False).fingerprint
-    assert list(futures.to_pandas()["pause_frames"]) == [row["pause_frames"] for row in futures.rows()]
+    frame = futures.to_pandas()
+    assert list(frame["pause_frames"]) == [row["pause_frames"] for row in futures.rows()]
+    # What distinguishes the futures is the first column, although the first future does not have it.
+    assert futures.table.columns[0] == XOFF and list(frame[XOFF])[1:] == ["30KB", "120KB"]
+
+
+def interrupt(done, total):
+    raise KeyboardInterrupt
+
+
+def test_an_interrupted_step_says_so_and_goes_on():
+    simulation = tailback.load(INCAST, set={"run.duration": "50ms"}).start()
+    with pytest.warns(UserWarning, match="interrupted"):
+        assert simulation.run_until("50ms", progress=interrupt) == "interrupted"
+    assert simulation.run_until("50ms") == "finished"
+    with pytest.raises(KeyboardInterrupt):
+        tailback.what_if({**INCAST, "run": {"duration": "50ms"}}, "50ms", {XOFF: ["30KB"]}, progress=interrupt)
+
+
+def test_wrong_arguments_are_named():
+    simulation = stopped()
+    with pytest.raises(TypeError, match="2ms"):
+        simulation.run_until(2e-3)
+    with pytest.raises(TypeError, match="dictionary"):
+        simulation.what_if([(XOFF, ["30KB"])])
+    with pytest.raises(TypeError, match="dictionary"):
+        tailback.sweep(INCAST, [("run.seed", [1])], out="never")
+    with pytest.raises(TypeError, match="dictionary"):
+        simulation.set({XOFF: "30KB"}, "40KB")
 
 
 def test_pickles():

@@ -303,6 +303,27 @@ def test_other_threads_go_on_while_a_run_does():
     assert counted[0] > 10
 
 
+def test_scalars_and_arrays_of_numpy_are_values():
+    numpy = pytest.importorskip("numpy")
+    scenario = tailback.load(SMALL)
+    assert tailback._toml.value(numpy.float64(0.25)) == "0.25" and tailback._toml.value(numpy.bool_(True)) == "true"
+    assert tailback._toml.value(numpy.array(["h1", "h2"])) == '["h1", "h2"]'
+    assert tailback._toml.values(numpy.linspace(0.25, 0.75, 3), "loads") == ["0.25", "0.5", "0.75"]
+    assert scenario.set({"run.seed": numpy.uint8(7)}).run(record=False).outcome == "finished"
+
+
+def test_what_cannot_be_pickled_says_what_to_do():
+    result = tailback.load(SMALL).run()
+    with pytest.raises(TypeError, match="result.summary"):
+        pickle.dumps(result)
+    with pytest.raises(TypeError, match="to_arrow"):
+        pickle.dumps(result.tables["flows"])
+    assert copy.deepcopy(result).fingerprint == copy.copy(result).fingerprint == result.fingerprint
+    assert "name" in result.tables["flows"] and "nme" not in result.tables["flows"]
+    with pytest.raises(TypeError, match="columns"):
+        list(result.tables["flows"])
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 def test_an_interrupted_run_keeps_what_was_recorded():
     program = textwrap.dedent(
