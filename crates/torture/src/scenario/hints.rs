@@ -20,6 +20,7 @@ pub fn given(path: &str, world: &World, random: &mut Random) -> Option<bool> {
         "workloads.backlog" => random.percent(60),
         "workloads.mean_gap" => !world.wanted.contains_key("workloads.load"),
         "workloads.load" => false,
+        "workloads.protocol" if wants_pulls(world) => true,
         // Only a point that trims frames has a use for them.
         "switches.congestion_point" if trims(world) => true,
         "congestion_point" | "switches.congestion_points" if trims(world) => false,
@@ -85,6 +86,11 @@ fn trims(world: &World) -> bool {
 /// Whether flows of a list are to wait for others.
 fn wants_waiting(world: &World) -> bool {
     ["workloads.flows.after", "workloads.flows.delay"].iter().any(|&path| world.wanted.contains_key(path))
+}
+
+/// Whether keys are wanted that belong to pulls.
+fn wants_pulls(world: &World) -> bool {
+    ["workloads.pull.class", "workloads.pull.size"].iter().any(|&path| world.wanted.contains_key(path))
 }
 
 /// Whether the scenario is to have a workload of that kind, or a metric of it.
@@ -296,6 +302,8 @@ fn traffic(path: &str, world: &World, random: &mut Random) -> Option<String> {
     let class = |random: &mut Random| quoted(random.of(&world.classes));
     Some(match path {
         "workloads.port" | "workloads.flows.port" => "0".into(),
+        // Only destinations that permit frames send pulls.
+        "workloads.protocol.name" if wants_pulls(world) => quoted(random.of(&["ndp", "eqds"])),
         "workloads.name" => quoted(&world.workloads[world.index % world.workloads.len()]),
         "workloads.class"
         | "workloads.flows.class"
