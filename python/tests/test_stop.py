@@ -118,6 +118,8 @@ def test_an_interrupted_step_says_so_and_goes_on():
     simulation = tailback.load(INCAST, set={"run.duration": "50ms"}).start()
     with pytest.warns(UserWarning, match="interrupted"):
         assert simulation.run_until("50ms", progress=interrupt) == "interrupted"
+    with pytest.raises(tailback.TailbackError, match="run it on to an instant"):
+        simulation.set({XOFF: "30KB"})
     assert simulation.run_until("50ms") == "finished"
     with pytest.raises(KeyboardInterrupt):
         tailback.what_if({**INCAST, "run": {"duration": "50ms"}}, "50ms", {XOFF: ["30KB"]}, progress=interrupt)

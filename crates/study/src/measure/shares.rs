@@ -7,6 +7,7 @@ use fabric::record::schema::{self, Table};
 use fabric::record::{Cell, Row};
 use fabric::{FlowSummaries, FlowSummary};
 use scenario::{FairPhase, FairShare, Plan, each_fair_phase, fair_shares};
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use units::{Span, Time};
@@ -107,39 +108,38 @@ pub(crate) fn shares_of_run(plan: &Plan, flows: &FlowSummaries, reached: Time, t
     let mut on: Vec<u32> = Vec::new();
     let mut rows = Vec::new();
     let window = |flow: usize| measured(plan, flow, &flows.get(flow).unwrap_or_default(), reached);
-    let computed = each_fair_phase(
-        plan,
-        |flow| ended(plan, flows, flow),
-        (reached, MOST_WORK),
-        |phase| {
-            sums.resize(flows.len(), Sum::default());
-            now.resize(flows.len(), 0.0);
-            let FairPhase { from, until, shares } = phase;
-            let mut changed: Vec<ShareRow> = Vec::new();
-            for FairShare { flow, throughput, most, bottleneck } in &shares {
-                let place = *flow as usize;
-                if now[place] != *throughput {
-                    changed.push(ShareRow { time: from, flow: *flow, share: *throughput });
-                }
-                let (begin, end) = window(place);
-                let span = until.min(end).saturating_since(from.max(begin));
-                if span > Span::ZERO {
-                    let sum = &mut sums[place];
-                    sum.bits += throughput * span.as_secs_f64();
-                    sum.open |= throughput < most;
-                    *sum.limits.entry(bottleneck.clone()).or_default() += span;
-                }
+    // Every phase asks for the end of every flow, which is decoded from its summary. Of too many flows none is asked for.
+    let ends = OnceCell::new();
+    let all = || (0..flows.len()).map(|flow| ended(plan, flows, flow)).collect::<Vec<_>>();
+    let end_of = |flow: usize| ends.get_or_init(all)[flow];
+    let computed = each_fair_phase(plan, end_of, (reached, MOST_WORK), |phase| {
+        sums.resize(flows.len(), Sum::default());
+        now.resize(flows.len(), 0.0);
+        let FairPhase { from, until, shares } = phase;
+        let mut changed: Vec<ShareRow> = Vec::new();
+        for FairShare { flow, throughput, most, bottleneck } in &shares {
+            let place = *flow as usize;
+            if now[place] != *throughput {
+                changed.push(ShareRow { time: from, flow: *flow, share: *throughput });
             }
-            let still: Vec<u32> = shares.iter().map(|share| share.flow).collect();
-            let gone = on.iter().filter(|flow| still.binary_search(flow).is_err());
-            changed.extend(gone.map(|&flow| ShareRow { time: from, flow, share: 0.0 }));
-            changed.sort_by_key(|row| row.flow);
-            changed.iter().for_each(|row| now[row.flow as usize] = row.share);
-            rows.extend(changed);
-            on = still;
-            if time_up() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        },
-    );
+            let (begin, end) = window(place);
+            let span = until.min(end).saturating_since(from.max(begin));
+            if span > Span::ZERO {
+                let sum = &mut sums[place];
+                sum.bits += throughput * span.as_secs_f64();
+                sum.open |= throughput < most;
+                *sum.limits.entry(bottleneck.clone()).or_default() += span;
+            }
+        }
+        let still: Vec<u32> = shares.iter().map(|share| share.flow).collect();
+        let gone = on.iter().filter(|flow| still.binary_search(flow).is_err());
+        changed.extend(gone.map(|&flow| ShareRow { time: from, flow, share: 0.0 }));
+        changed.sort_by_key(|row| row.flow);
+        changed.iter().for_each(|row| now[row.flow as usize] = row.share);
+        rows.extend(changed);
+        on = still;
+        if time_up() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
     match computed {
         Some(()) => {}
         None if time_up() => return Shares::default(),

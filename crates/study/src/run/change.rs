@@ -4,6 +4,7 @@ use super::execute::StudyError;
 use super::saved::{SavedError, load_inputs};
 use super::session::{Session, watch_of};
 use crate::measure::measures::outcome_word;
+use fabric::Outcome;
 use scenario::{Errors, Plan};
 use std::sync::Arc;
 use units::Time;
@@ -80,7 +81,12 @@ impl Session {
 
     fn change(&mut self, changes: &[String]) -> Result<(), ChangeError> {
         if let Some(ended) = &self.ended {
-            let reason = format!("the run is {}; nothing can change any more", outcome_word(&ended.outcome));
+            let reason = match ended.outcome {
+                Outcome::Interrupted => {
+                    "the run was interrupted between two instants; run it on to an instant".to_owned()
+                }
+                _ => format!("the run is {}; nothing can change any more", outcome_word(&ended.outcome)),
+            };
             return Err(ChangeError::Over(reason));
         }
         let refused = |part: &str| ChangeError::Refused { changes: changes.join(", "), part: part.to_owned() };
