@@ -118,7 +118,7 @@ test("runs are compared side by side; another scenario begins at its worst momen
   assert.equal(await shown(page), before);
   // Elsewhere the half of this run means nothing: what is blocked behind a failed cable is shown.
   await choose(page, "failing-cable");
-  await page.waitForFunction(() => /sw0 \u2013 sw1 has failed; root sw0 \u2192 sw1/.test(document.querySelector(".status")?.textContent ?? ""));
+  await page.waitForFunction(() => /sw0 \u2013 sw1 has failed; estimated from samples: root sw0 \u2192 sw1/.test(document.querySelector(".status")?.textContent ?? ""));
   await shot(page, "lab-failed");
   await close();
 });
