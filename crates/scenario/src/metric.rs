@@ -268,6 +268,7 @@ impl Metric {
                 | Metric::MarkPrecision
                 | Metric::MarkRecall
                 | Metric::CollectiveEfficiency
+                | Metric::CompletedShare
         )
     }
 
@@ -323,6 +324,15 @@ mod tests {
             let others = || METRICS[..place].iter();
             assert!(others().all(|other| other.name != info.name && other.metric != info.metric), "{}", info.name);
             assert_eq!(info.metric.unit(), info.unit);
+        }
+    }
+
+    /// Confidence intervals and the values of expectations end where the metric does.
+    #[test]
+    fn what_is_described_as_at_most_one_ends_there() {
+        for info in METRICS {
+            let described = ["; at most 1", "; a number from 0 to 1"].iter().any(|end| info.about.ends_with(end));
+            assert_eq!(info.metric.ends_at_one(), described, "{}", info.name);
         }
     }
 }

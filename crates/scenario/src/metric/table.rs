@@ -70,7 +70,7 @@ pub(crate) const METRICS: &[MetricInfo] = &[
         Subject::AllFlows,
         Unit::Number,
         Usual::Never,
-        "finite flows whose last byte arrived, as a fraction of all finite flows; a plain number",
+        "finite flows whose last byte arrived, as a fraction of all finite flows; at most 1",
     ),
     row(
         "collective-time",
